@@ -15,6 +15,7 @@
 #include "matrix/ops/lazy.h"
 #include "ml/decomposition/gram.h"
 #include "ml/draw.h"
+#include "ml/metrics/regression.h"
 #include "ml/moments.h"
 #include "ml/row_blocks.h"
 #include "ml/samples.h"
@@ -160,7 +161,8 @@ void CCA::fit(const Tensor& x, const Tensor& y) {
   Side a, b;
   a.mean = column_means(left), b.mean = column_means(right);
   Joint joint = joint_products(left, right, a.mean, b.mean, options_.scale, a.scale, b.scale);
-  Small weights_x(p, count), weights_y(q, count), loadings_x(p, count), loadings_y(q, count);
+  Small weights_x(p, count), weights_y(q, count), loadings_x(p, count), loadings_y(q, count),
+      coefficients(q, count);
   Vector correlations;
   for (int64_t c = 0; c < count; ++c) {
     const Small root_x = inverse_root(joint.xx), root_y = inverse_root(joint.yy);
@@ -182,6 +184,9 @@ void CCA::fit(const Tensor& x, const Tensor& y) {
     Vector loading_x = times(joint.xx, w), loading_y = times(joint.yy, v);
     const double square_x = dot(w, loading_x), square_y = dot(v, loading_y);
     correlations.push_back(dot(w, times(joint.xy, v)) / std::sqrt(square_x * square_y));
+    Vector coefficient = times_transposed(joint.xy, w);
+    for (double& value : coefficient) value /= square_x;
+    set_column(coefficients, c, coefficient);
     for (double& value : loading_x) value /= square_x;
     for (double& value : loading_y) value /= square_y;
     deflate(joint.xx, w, loading_x, w, loading_x);
@@ -196,6 +201,8 @@ void CCA::fit(const Tensor& x, const Tensor& y) {
   a.rotations = narrow(rotations(weights_x, loadings_x));
   b.rotations = narrow(rotations(weights_y, loadings_y));
   x_ = std::move(a), y_ = std::move(b);
+  flat_ = y.rank() == 1;
+  coefficients_ = narrow(coefficients.tensor());
   correlations_ = tensor_from(correlations, {count}, x.device());
 }
 
@@ -220,6 +227,18 @@ Tensor CCA::transform(const Tensor& x) const { return x_.apply(x, "CCA::transfor
 CCA::Scores CCA::transform(const Tensor& x, const Tensor& y) const {
   return {transform(x), y_.apply(y, "CCA::transform")};
 }
+
+Tensor CCA::predict(const Tensor& x) const {
+  const Tensor scores = x_.apply(x, "CCA::predict");
+  const Device device = x.device();
+  const auto outputs = static_cast<int64_t>(y_.mean.size());
+  const Tensor scaled = matmul(scores, coefficients_.to(device), false, true);
+  const Tensor y =
+      scaled * tensor_from(y_.scale, {outputs}, device) + tensor_from(y_.mean, {outputs}, device);
+  return flat_ ? y.reshape({-1}) : y;
+}
+
+double CCA::score(const Tensor& x, const Tensor& y) const { return r2_score(y, predict(x)); }
 
 const CCA::Side& CCA::fitted(const Side& side) const {
   check_fitted(side.weights.defined(), "CCA");

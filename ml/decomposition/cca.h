@@ -10,6 +10,8 @@
 
 namespace kaiseki::ml {
 
+class Archive;
+
 struct CCAOptions {
   int64_t n_components = 2;
   bool scale = true;  // divides each feature by its standard deviation
@@ -34,6 +36,12 @@ class CCA {
     Tensor x, y;
   };
   Scores transform(const Tensor& x, const Tensor& y) const;
+  /// y from x, by least squares on the projections of x: f32 [n, q], or [n] after fit() with [n].
+  /// scikit-learn takes the loadings of y for the coefficients, which fit the projections of y.
+  Tensor predict(const Tensor& x) const;
+  double score(const Tensor& x, const Tensor& y) const;  // R^2 of predict()
+  /// Writes or reads the fitted state, for files. Reading throws ParseError.
+  void archive(Archive& archive);
 
   // These throw ShapeError before fit(). Columns are components.
   const Tensor& x_weights() const;     // f32 [p, n_components]
@@ -54,7 +62,9 @@ class CCA {
 
   CCAOptions options_;
   Side x_, y_;
+  Tensor coefficients_;  // f32 [q, n_components]: of scaled y on the projections of x
   Tensor correlations_;
+  bool flat_ = false;  // whether y had the shape [n]
 };
 
 }  // namespace kaiseki::ml

@@ -53,6 +53,7 @@ std::vector<ModelKind> all_kinds() {
       kind<SVC, SVCOptions, kClasses>("SVC", "Support vector machine with a kernel"),
       kind<SoftConfidenceWeighted, SoftConfidenceWeightedOptions, kClasses>(
           "SoftConfidenceWeighted", "Soft confidence-weighted linear classifier, online"),
+      kind<CCA, CCAOptions, kNumbers>("CCA", "Regression on canonical correlations"),
       kind<DecisionTreeRegressor, DecisionTreeRegressorOptions, kNumbers>("DecisionTreeRegressor",
                                                                           "Decision tree"),
       kind<ElasticNet, ElasticNetOptions, kNumbers>("ElasticNet",

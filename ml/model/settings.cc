@@ -354,6 +354,11 @@ void describe(Archive& archive, GaussianMixtureOptions& o) {
   archive("seed", o.seed);
 }
 
+void describe(Archive& archive, CCAOptions& o) {
+  archive("n_components", o.n_components);
+  archive("scale", o.scale);
+}
+
 void describe(Archive& archive, PCAOptions& o) {
   describe_count(archive, o.n_components);
   archive("whiten", o.whiten);

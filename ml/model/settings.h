@@ -5,6 +5,7 @@
 #include "ml/archive.h"
 #include "ml/cluster/kmeans.h"
 #include "ml/cluster/mini_batch_kmeans.h"
+#include "ml/decomposition/cca.h"
 #include "ml/decomposition/incremental_pca.h"
 #include "ml/decomposition/pca.h"
 #include "ml/ensemble/random_forest.h"
@@ -58,6 +59,7 @@ void describe(Archive& archive, RandomForestRegressorOptions& o);
 void describe(Archive& archive, KMeansOptions& o);
 void describe(Archive& archive, MiniBatchKMeansOptions& o);
 void describe(Archive& archive, GaussianMixtureOptions& o);
+void describe(Archive& archive, CCAOptions& o);
 void describe(Archive& archive, PCAOptions& o);
 void describe(Archive& archive, IncrementalPCAOptions& o);
 void describe(Archive& archive, StandardScalerOptions& o);

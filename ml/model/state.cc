@@ -5,11 +5,13 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ml/archive.h"
 #include "ml/cluster/kmeans.h"
 #include "ml/cluster/mini_batch_kmeans.h"
+#include "ml/decomposition/cca.h"
 #include "ml/decomposition/incremental_pca.h"
 #include "ml/decomposition/pca.h"
 #include "ml/ensemble/random_forest.h"
@@ -293,6 +295,31 @@ void GaussianMixture::archive(Archive& archive) {
   archive("n_iter", n_iter_);
   archive("lower_bound", lower_bound_);
   expect_fit(archive, model_.type == options_.covariance_type, "type");
+}
+
+void CCA::archive(Archive& archive) {
+  archive("flat", flat_);
+  archive("correlations", correlations_);
+  archive("coefficients", coefficients_);
+  const int64_t count = options_.n_components;
+  if (archive.reads()) check_shape(archive, "correlations", correlations_, {count});
+  for (const auto& [prefix, side] : {std::pair{"x_", &x_}, std::pair{"y_", &y_}}) {
+    const std::string name = prefix;
+    archive(name + "weights", side->weights);
+    archive(name + "loadings", side->loadings);
+    archive(name + "rotations", side->rotations);
+    archive(name + "mean", side->mean);
+    archive(name + "scale", side->scale);
+    if (!archive.reads()) continue;
+    expect_fit(archive, side->scale.size() == side->mean.size(), name + "scale");
+    const Shape shape{size_of(side->mean), count};
+    check_shape(archive, name + "weights", side->weights, shape);
+    check_shape(archive, name + "loadings", side->loadings, shape);
+    check_shape(archive, name + "rotations", side->rotations, shape);
+  }
+  expect_fit(archive, !flat_ || size_of(y_.mean) == 1, "flat");
+  if (archive.reads())
+    check_shape(archive, "coefficients", coefficients_, {size_of(y_.mean), count});
 }
 
 void PCA::archive(Archive& archive) { archive_projection(archive, projection_); }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Writes tests/reference/ml/decomposition.txt: PCA, IncrementalPCA and CCA of scikit-learn 1.2.1. Scores and weights are transposed,
 so that each row belongs to one component."""
-from sklearn import cross_decomposition, decomposition
+import numpy as np
+from sklearn import cross_decomposition, decomposition, metrics
 
 from ml_cases import Cases, cancer, digits, iris
 
@@ -47,4 +48,8 @@ for name, split, count, scale in (("iris", 2, 2, True), ("iris", 2, 2, False), (
     cases.add(f"{prefix}.x_rotations", model.x_rotations_.T)
     cases.add(f"{prefix}.x_scores", a[:6].T)
     cases.add(f"{prefix}.y_scores", b[:6].T)
+    # Not model.predict(), whose result depends on the scale of y, and is wrong for a y that is linear in x.
+    predicted = y.mean(0) + a @ np.linalg.lstsq(a, y - y.mean(0), rcond=None)[0]
+    cases.add(f"{prefix}.predicted", predicted[:6])
+    cases.add(f"{prefix}.score", [metrics.r2_score(y, predicted)])
 cases.write()

@@ -24,6 +24,7 @@ const targetsOf = { classification: labels, regression: targets };
 
 /** Settings without which a kind does not fit these data, or not soon. */
 const SETTINGS = {
+  CCA: { n_components: 1 },
   GaussianMixture: { n_components: 3 },
   IncrementalPCA: { n_components: 2 },
   KMeans: { n_clusters: 3 },

@@ -38,6 +38,8 @@ TEST_CASE("CCA: the results of scikit-learn") {
     const CCA::Scores scores = model.transform(x.slice(0, 0, 6), y.slice(0, 0, 6));
     check_close(columns_of(scores.x), expected("x_scores"), 1e-4, 1e-4);
     check_close(columns_of(scores.y), expected("y_scores"), 1e-4, 1e-4);
+    check_close(doubles(model.predict(x.slice(0, 0, 6))), expected("predicted"), 1e-4, 1e-4);
+    CHECK(model.score(x, y) == doctest::Approx(expected("score")[0]).epsilon(1e-4));
   }
 }
 
@@ -72,6 +74,11 @@ TEST_CASE("CCA: y of rank 1, a constant feature, and every device") {
     CHECK(model.correlations()(0) == doctest::Approx(1).epsilon(1e-4));
     CHECK(std::abs(model.x_weights()(2, 0)) < 1e-4);
     CHECK(model.transform(there).device() == device);
+    const Tensor predicted = model.predict(there);
+    CHECK(predicted.device() == device);
+    CHECK(predicted.shape() == Shape{80});
+    for (int64_t i = 0; i < 80; ++i)
+      CHECK(std::abs(predicted(i) - target[static_cast<size_t>(i)]) < 1e-3);
   }
 }
 
@@ -80,6 +87,7 @@ TEST_CASE("CCA: errors") {
   CCA model({.n_components = 2});
   const Tensor x = random_tensor({10, 3}, 1), y = random_tensor({10, 2}, 2);
   CHECK_THROWS_AS(model.transform(x), Error);
+  CHECK_THROWS_AS(model.predict(x), Error);
   CHECK_THROWS_AS(model.x_weights(), Error);
   CHECK_THROWS_AS(model.fit(x, random_tensor({9, 2}, 3)), ShapeError);
   CHECK_THROWS_AS(model.fit(x, random_tensor({10, 1}, 3)), ShapeError);
@@ -87,5 +95,6 @@ TEST_CASE("CCA: errors") {
   CHECK_THROWS_AS(model.fit(Tensor::full({10, 3}, 2), y), Error);
   model.fit(x, y);
   CHECK_THROWS_AS(model.transform(random_tensor({4, 2}, 3)), ShapeError);
+  CHECK_THROWS_AS(model.predict(random_tensor({4, 2}, 3)), ShapeError);
   CHECK_THROWS_AS(model.transform(x, x), ShapeError);
 }
