@@ -90,7 +90,7 @@ void clear_above(const MatrixView<T>& a) {
 template <typename T>
 std::optional<int64_t> factor_lower(const MatrixView<T>& a) {
   const int64_t n = a.rows;
-  const auto storage = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(kPanel * n));
+  const std::unique_ptr<T[]> storage(new T[static_cast<size_t>(std::min(kPanel, n) * n)]);
   for (int64_t at = 0; at < n; at += kPanel) {
     const int64_t width = std::min(kPanel, n - at), rest = n - at - width;
     const MatrixView<T> corner = a.block(at, at, width, width);
