@@ -2,9 +2,9 @@
 #include "matrix/linalg/cholesky.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "matrix/ceil_div.h"
 #include "matrix/linalg/batch.h"
@@ -90,11 +90,11 @@ void clear_above(const MatrixView<T>& a) {
 template <typename T>
 std::optional<int64_t> factor_lower(const MatrixView<T>& a) {
   const int64_t n = a.rows;
-  const std::unique_ptr<T[]> storage(new T[static_cast<size_t>(std::min(kPanel, n) * n)]);
+  std::vector<T> storage(static_cast<size_t>(std::min(kPanel, n) * n));
   for (int64_t at = 0; at < n; at += kPanel) {
     const int64_t width = std::min(kPanel, n - at), rest = n - at - width;
     const MatrixView<T> corner = a.block(at, at, width, width);
-    const MatrixView<T> u{storage.get(), width, width, width};
+    const MatrixView<T> u{storage.data(), width, width, width};
     transpose_triangle(corner, u, false);
     const auto failed = factor_cholesky(u);
     transpose_triangle(corner, u, true);

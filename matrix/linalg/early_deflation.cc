@@ -27,8 +27,9 @@ void reflect_right(const std::vector<T>& v, T tau, const MatrixView<T>& a) {
                             v.data(), a.row(i));
 }
 
-/// The number of leading rows of S that have not converged. Row i has if `spike` times element 0
-/// of row i of z is negligible: that is H's element left of the corner in the basis of z.
+/// The number of leading rows of S that have not converged. In the basis of z, the element of H on
+/// the left of row i is `spike` times element 0 of row i of z. If it is negligible, row i has
+/// converged.
 template <typename T>
 int64_t unconverged(const MatrixView<T>& s, const MatrixView<T>& z, T spike) {
   int64_t left = s.rows;

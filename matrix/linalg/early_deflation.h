@@ -11,8 +11,9 @@ struct EarlyDeflation {
   std::vector<ShiftPair<T>> shifts;  // the other eigenvalues of the corner
 };
 
-/// Finds converged eigenvalues in the corner of rows and columns begin..end of the Hessenberg
-/// matrix h, from its real Schur form. h then is a Hessenberg matrix again, in real Schur form in
+/// Finds converged eigenvalues in the corner of rows and columns begin to end - 1 of the Hessenberg
+/// matrix h, from its real Schur form. If that form is not found, the result is empty, and nothing
+/// changes. h then is a Hessenberg matrix again, in real Schur form in
 /// the last `count` rows (Braman, Byers and Mathias, "The multishift QR algorithm: part II,
 /// aggressive early deflation", 2002; the Schur form is not reordered). The rows of qt are the
 /// columns of Q. Needs begin > 0.

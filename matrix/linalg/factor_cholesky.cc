@@ -17,8 +17,9 @@ std::optional<int64_t> factor_leaf(const MatrixView<T>& a) {
   for (int64_t i = 0; i < a.rows; ++i) {
     kernels<T>().subtract_row_product(a.rows, i, a.data, a.ld);
     if (!(a(i, i) > 0)) return i;
-    const T scale = 1 / std::sqrt(a(i, i));
-    for (int64_t j = i; j < a.columns; ++j) a(i, j) *= scale;
+    const T root = std::sqrt(a(i, i)), scale = 1 / root;
+    a(i, i) = root;
+    for (int64_t j = i + 1; j < a.columns; ++j) a(i, j) *= scale;
   }
   return std::nullopt;
 }

@@ -20,13 +20,14 @@ struct ShiftPair {
 template <typename T>
 std::vector<ShiftPair<T>> shift_pairs(const MatrixView<T>& s);
 
-/// A sweep over rows and columns first..last of the Hessenberg matrix h, whose subdiagonal has no
-/// 0 there. Needs 6 rows for each pair of shifts. The rows of qt are the columns of Q.
+/// A sweep over rows and columns first to last of the Hessenberg matrix h. Needs 3 rows for each
+/// pair of shifts, and 2 more. A 0 on the subdiagonal ends the effect of the shifts there. The rows
+/// of qt are the columns of Q.
 template <typename T>
 void multishift_sweep(const MatrixView<T>& h, const MatrixView<T>& qt, int64_t first, int64_t last,
                       const std::vector<ShiftPair<T>>& shifts);
 
-/// Applies a similarity transformation of rows and columns first..first + size to the rest of h,
+/// Applies a similarity transformation of u.rows rows and columns from `first` on to the rest of h,
 /// and to qt. The rows of `u` are the columns of the orthogonal matrix. The block on the diagonal
 /// has been transformed already.
 template <typename T>

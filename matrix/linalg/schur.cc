@@ -10,10 +10,12 @@
 namespace kaiseki::linalg {
 namespace {
 
-constexpr int kMaxSweeps = 90;      // per eigenvalue; about two are usual
+constexpr int64_t kMaxSweeps = 30;  // times the rows, in all; about two for each are usual
 constexpr int64_t kManyRows = 256;  // of a block, for many shifts at once
 constexpr int64_t kCorner = 64, kManyFound = 8, kShiftPairs = 16;
-constexpr int kExceptionalSweeps = 10;  // with other shifts after as many without convergence
+// After as many sweeps without convergence, one has other shifts, from the bottom and the top by
+// turns.
+constexpr int kExceptionalSweeps = 10;
 
 template <typename T>
 class SchurReduction {
@@ -22,11 +24,12 @@ class SchurReduction {
     for (int64_t i = 0; i < h.rows; ++i)
       for (int64_t j = std::max<int64_t>(0, i - 1); j < h.rows; ++j)
         norm_ = std::max(norm_, std::abs(h(i, j)));
-    noise_ = std::pow(std::numeric_limits<T>::epsilon(), T(1.5)) * norm_;
+    noise_ = std::sqrt(std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon()) * norm_;
     reflections_.resize(static_cast<size_t>(h.rows));
   }
 
   bool run() {
+    int64_t left = kMaxSweeps * std::max<int64_t>(10, h_.rows);
     int64_t last = h_.rows - 1;
     for (int sweeps = 0; last >= 0;) {
       const int64_t first = start_of_block(last);
@@ -36,10 +39,12 @@ class SchurReduction {
         split_pair(first);
         last -= 2;
       } else {
-        if (sweeps++ == kMaxSweeps) return false;
-        const bool exceptional = sweeps % kExceptionalSweeps == 0;
-        if (last - first < kManyRows || exceptional)
-          sweep(first, last, exceptional);
+        if (left-- == 0) return false;
+        if (++sweeps % kExceptionalSweeps == 0)
+          sweep(first, last,
+                exceptional_shifts(first, last, sweeps % (2 * kExceptionalSweeps) == 0));
+        else if (last - first < kManyRows)
+          sweep(first, last, corner_shifts(last));
         else
           step(first, last);
         continue;
@@ -56,7 +61,7 @@ class SchurReduction {
     // Many found eigenvalues cost less than a sweep would.
     if (found.count >= kManyFound) return;
     std::vector<ShiftPair<T>>& shifts = found.shifts;
-    if (shifts.empty()) return sweep(first, last, true);
+    if (shifts.empty()) return sweep(first, last, corner_shifts(last));
     if (shifts.size() > kShiftPairs) shifts.erase(shifts.begin(), shifts.end() - kShiftPairs);
     multishift_sweep(h_, qt_, first, last - found.count, shifts);
   }
@@ -98,13 +103,22 @@ class SchurReduction {
     T vector[3];
   };
 
-  Start find_start(int64_t first, int64_t last, bool exceptional) const {
-    T x = h_(last, last), y = h_(last - 1, last - 1), w = h_(last, last - 1) * h_(last - 1, last);
-    if (exceptional) {
-      const T s = std::abs(h_(last, last - 1)) + std::abs(h_(last - 1, last - 2));
-      x = y = h_(last, last) + T(0.75) * s;
-      w = T(-0.4375) * s * s;
-    }
+  /// The shifts are the eigenvalues of [[x, v], [u, y]] with u v = w.
+  struct Shifts {
+    T x, y, w;
+  };
+  Shifts corner_shifts(int64_t last) const {
+    return {h_(last, last), h_(last - 1, last - 1), h_(last, last - 1) * h_(last - 1, last)};
+  }
+  Shifts exceptional_shifts(int64_t first, int64_t last, bool top) const {
+    const int64_t i = top ? first + 2 : last;
+    const T s = std::abs(h_(i, i - 1)) + std::abs(h_(i - 1, i - 2));
+    const T x = h_(top ? first : last, top ? first : last) + T(0.75) * s;
+    return {x, x, T(-0.4375) * s * s};
+  }
+
+  Start find_start(int64_t first, int64_t last, const Shifts& shifts) const {
+    const auto [x, y, w] = shifts;
     Start start{last - 2, {}};
     for (;; --start.row) {
       const int64_t m = start.row;
@@ -123,9 +137,9 @@ class SchurReduction {
     }
   }
 
-  void sweep(int64_t first, int64_t last, bool exceptional) {
+  void sweep(int64_t first, int64_t last, const Shifts& shifts) {
     const Kernels<T>& kernel = kernels<T>();
-    const Start start = find_start(first, last, exceptional);
+    const Start start = find_start(first, last, shifts);
     const int64_t m = start.row, n = h_.rows;
     for (int64_t i = m + 2; i <= last; ++i) {
       h_(i, i - 2) = 0;
@@ -178,7 +192,7 @@ class SchurReduction {
   }
 
   MatrixView<T> h_, qt_;
-  // The squares of elements below `noise_` may underflow. It is far less than the rounding errors.
+  // Squares of elements below `noise_` lose digits to underflow.
   T norm_ = 0, noise_ = 0;
   std::vector<Reflection3<T>> reflections_;
 };

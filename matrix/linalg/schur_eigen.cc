@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Back substitution in the real Schur form (EISPACK's hqr2).
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -80,15 +81,38 @@ class BackSubstitution {
     return x / (std::abs(by) < least ? Complex(least) : by);
   }
 
+  /// a x + b y = p, c x + d y = q
+  struct TwoEquations {
+    Complex a, b, c, d, p, q;
+  };
+  void eliminate(const TwoEquations& e, Complex& x, Complex& y) const {
+    const Complex factor = divide(e.c, e.a);
+    y = divide(e.q - factor * e.p, e.d - factor * e.b);
+    x = divide(e.p - e.b * y, e.a);
+  }
+
   void solve_block(int64_t i, int64_t last, Complex value, T* real, T* imaginary) const {
     const Complex r0 = -row_sum(i, i + 2, last, real, imaginary);
     const Complex r1 = -row_sum(i + 1, i + 2, last, real, imaginary);
     const Complex a = double(s_(i, i)) - value, d = double(s_(i + 1, i + 1)) - value;
     const double b = s_(i, i + 1), c = s_(i + 1, i);
-    const double least = std::pow(std::numeric_limits<T>::epsilon() * norm_, 2);
-    Complex determinant = a * d - b * c;
-    if (std::abs(determinant) < least) determinant = least;
-    const Complex x1 = (a * r1 - c * r0) / determinant, x0 = (d * r0 - b * r1) / determinant;
+    // Elimination from the largest element: a block that is nearly singular has an accurate result.
+    const double sizes[4] = {std::abs(a), std::abs(b), std::abs(c), std::abs(d)};
+    Complex x0, x1;
+    switch (std::max_element(sizes, sizes + 4) - sizes) {
+      case 0:
+        eliminate({a, b, c, d, r0, r1}, x0, x1);
+        break;
+      case 1:
+        eliminate({b, a, d, c, r0, r1}, x1, x0);
+        break;
+      case 2:
+        eliminate({c, d, a, b, r1, r0}, x0, x1);
+        break;
+      default:
+        eliminate({d, c, b, a, r1, r0}, x1, x0);
+        break;
+    }
     set(i + 1, x1, last, real, imaginary);
     // The first may have scaled the vector.
     const double scale = std::abs(x1) > kLarge ? 1 / std::abs(x1) : 1;

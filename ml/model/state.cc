@@ -302,7 +302,7 @@ void CCA::archive(Archive& archive) {
   archive("correlations", correlations_);
   archive("coefficients", coefficients_);
   const int64_t count = options_.n_components;
-  if (archive.reads()) check_shape(archive, "correlations", correlations_, {count});
+  const bool fitted = correlations_.defined();
   for (const auto& [prefix, side] : {std::pair{"x_", &x_}, std::pair{"y_", &y_}}) {
     const std::string name = prefix;
     archive(name + "weights", side->weights);
@@ -310,16 +310,19 @@ void CCA::archive(Archive& archive) {
     archive(name + "rotations", side->rotations);
     archive(name + "mean", side->mean);
     archive(name + "scale", side->scale);
-    if (!archive.reads()) continue;
     expect_fit(archive, side->scale.size() == side->mean.size(), name + "scale");
+    expect_fit(archive, side->rotations.defined() == fitted, name + "rotations");
+    if (!archive.reads() || !fitted) continue;
+    expect_fit(archive, !side->mean.empty(), name + "mean");
     const Shape shape{size_of(side->mean), count};
     check_shape(archive, name + "weights", side->weights, shape);
     check_shape(archive, name + "loadings", side->loadings, shape);
     check_shape(archive, name + "rotations", side->rotations, shape);
   }
+  if (!archive.reads() || !fitted) return;
   expect_fit(archive, !flat_ || size_of(y_.mean) == 1, "flat");
-  if (archive.reads())
-    check_shape(archive, "coefficients", coefficients_, {size_of(y_.mean), count});
+  check_shape(archive, "correlations", correlations_, {count});
+  check_shape(archive, "coefficients", coefficients_, {size_of(y_.mean), count});
 }
 
 void PCA::archive(Archive& archive) { archive_projection(archive, projection_); }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // General eigenvalues, least squares, norms, exponentials and Kronecker products.
+#include <algorithm>
+#include <numeric>
+
 #include "matrix/linalg/eig.h"
 #include "matrix/linalg/expm.h"
 #include "matrix/linalg/kron.h"
@@ -41,6 +44,15 @@ void check_eig(const Matrix& a, Device device, DType type) {
   CHECK(std::abs(sum - trace_of) <= limit * std::sqrt(static_cast<double>(n)));
 }
 
+/// Zero rows and columns give a defective eigenvalue 0, whose rounding errors are very different.
+Matrix with_zeros(int64_t n, uint64_t seed) {
+  Matrix a = random_matrix(n, n, seed);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      if (i % 3 == 0 || j % 4 == 0) a(i, j) = 0;
+  return a;
+}
+
 }  // namespace
 
 TEST_CASE("eig: A v = value v, and conjugate pairs") {
@@ -50,6 +62,36 @@ TEST_CASE("eig: A v = value v, and conjugate pairs") {
       check_eig(random_matrix(n, n, 1), device, type);
     }
   });
+}
+
+TEST_CASE("eig: a defective eigenvalue 0, and sums of permutations") {
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    CAPTURE(seed);
+    check_eig(with_zeros(20, seed), Device::cpu(), DType::f64);
+    Random random(seed);
+    Matrix sum(20, 20);
+    for (int part = 0; part < 2; ++part) {
+      std::vector<int64_t> to(20);
+      std::iota(to.begin(), to.end(), 0);
+      for (size_t i = 19; i > 0; --i) std::swap(to[i], to[random.below(i + 1)]);
+      for (int64_t i = 0; i < 20; ++i) sum(i, to[static_cast<size_t>(i)]) += 1;
+    }
+    check_eig(sum, Device::cpu(), DType::f64);
+  }
+}
+
+TEST_CASE("eig: a small block beside a large element keeps its digits") {
+  for (DType type : {DType::f32, DType::f64}) {
+    CAPTURE(type);
+    const double e = type == DType::f32 ? 1e-12 : 1e-30;
+    Matrix a = identity(3);
+    a(1, 1) = 2 * e, a(1, 2) = a(2, 1) = e, a(2, 2) = 3 * e;
+    const std::vector<double> values =
+        values_of(eig(tensor_of(a, type, Device::cpu())).values.real);
+    const auto [low, high] = std::minmax(values[1], values[2]);
+    CHECK(low == doctest::Approx((2.5 - std::sqrt(1.25)) * e).epsilon(1e-5));
+    CHECK(high == doctest::Approx((2.5 + std::sqrt(1.25)) * e).epsilon(1e-5));
+  }
 }
 
 // From 257 rows on, sweeps have many shifts. These matrices have multiple or defective eigenvalues,
@@ -72,19 +114,33 @@ TEST_CASE("eig: difficult matrices of many rows") {
       tiny(i, j) *= 1e-36;
     }
   }
+  // The large block begins in the middle.
+  Matrix middle = identity(n + 60);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) middle(i + 30, j + 30) = random(i, j);
   const Matrix rank_one = left * transposed(random_matrix(n, 1, 6));
   Matrix near_identity = rank_one;
   for (int64_t i = 0; i < n; ++i) near_identity(i, i) += 1;
   const std::vector<std::pair<const char*, Matrix>> matrices = {
-      {"random", random},       {"of ones", ones},          {"a cyclic shift", shift},
-      {"nilpotent", nilpotent}, {"Frank's", frank},         {"graded", graded},
-      {"skew", skew},           {"a companion", companion}, {"blocks", blocks},
-      {"tiny", tiny},           {"rank 1", rank_one},       {"identity and rank 1", near_identity}};
-  for (const auto& [name, matrix] : matrices)
+      {"random", random},
+      {"of ones", ones},
+      {"a cyclic shift", shift},
+      {"nilpotent", nilpotent},
+      {"Frank's", frank},
+      {"graded", graded},
+      {"skew", skew},
+      {"a companion", companion},
+      {"blocks", blocks},
+      {"tiny", tiny},
+      {"a middle block", middle},
+      {"zero rows", with_zeros(270, 6)},
+      {"rank 1", rank_one},
+      {"identity and rank 1", near_identity}};
+  for (const auto& entry : matrices)
     for (DType type : {DType::f32, DType::f64}) {
-      CAPTURE(name);
+      CAPTURE(entry.first);
       CAPTURE(type);
-      check_eig(matrix, Device::cpu(), type);
+      check_eig(entry.second, Device::cpu(), type);
     }
 }
 
