@@ -65,7 +65,7 @@ TEST_CASE("eig: A v = value v, and conjugate pairs") {
 }
 
 TEST_CASE("eig: a defective eigenvalue 0, and sums of permutations") {
-  for (uint64_t seed = 0; seed < 150; ++seed) {
+  for (uint64_t seed = 0; seed < (KAISEKI_SLOW ? 20 : 150); ++seed) {
     CAPTURE(seed);
     check_eig(with_zeros(20, seed), Device::cpu(), DType::f64);
     Random random(seed);
@@ -138,6 +138,7 @@ TEST_CASE("eig: difficult matrices of many rows") {
       {"identity and rank 1", near_identity}};
   for (const auto& entry : matrices)
     for (DType type : {DType::f32, DType::f64}) {
+      if (KAISEKI_SLOW && type == DType::f32) continue;  // the same templates as f64
       CAPTURE(entry.first);
       CAPTURE(type);
       check_eig(entry.second, Device::cpu(), type);
