@@ -51,8 +51,9 @@ def wrong_results():
             run = LiedTo(lie, honest, *exact, "--save", f"{mode}-{lie}.safetensors", run=smooth)
             liar = run.nodes[0]
             check(until(lambda: liar.poll() is not None, 120), f"{mode}, {lie}: the node ends", pathlib.Path(liar.log).read_text())
-            refused = {one: run.refused(one) for one in ("wrong_value", "not_finite", "wrong_form", "result")}
-            check({one for one, count in refused.items() if count} == {reason}, f"{mode}, {lie}: counted as {reason}", refused)
+            # A result that was under way when the node was expelled counts as "result".
+            refused = {one: run.refused(one) for one in ("wrong_value", "not_finite", "wrong_form")}
+            check({one: count for one, count in refused.items() if count} == {reason: 1}, f"{mode}, {lie}: counted as {reason}", refused)
             run.finish(liars=1)
             said = pathlib.Path(liar.log).read_text()
             check(liar.poll() == 1 and "expelled this node: " in said, f"{mode}, {lie}: it prints the reason", said)
