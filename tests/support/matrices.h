@@ -12,6 +12,7 @@
 #include "matrix/random.h"
 #include "matrix/tensor.h"
 #include "tests/support/devices.h"
+#include "tests/support/loops.h"
 #include "tests/support/slow.h"
 
 namespace kaiseki::test {
@@ -30,14 +31,7 @@ struct Matrix {
 inline Matrix operator*(const Matrix& a, const Matrix& b) {
   REQUIRE(a.columns == b.rows);
   Matrix c(a.rows, b.columns);
-  // Pointers, because the tests spend most of their time here and sanitizers slow each call.
-  for (int64_t i = 0; i < a.rows; ++i)
-    for (int64_t p = 0; p < a.columns; ++p) {
-      const double factor = a(i, p);
-      const double* from = b.values.data() + p * b.columns;
-      double* to = c.values.data() + i * b.columns;
-      for (int64_t j = 0; j < b.columns; ++j) to[j] += factor * from[j];
-    }
+  multiply_loops(a.values.data(), b.values.data(), a.rows, b.columns, a.columns, c.values.data());
   return c;
 }
 

@@ -8,6 +8,7 @@
 
 #include "matrix/conv/solver.h"
 #include "matrix/tensor.h"
+#include "tests/support/loops.h"
 #include "tests/support/reference.h"
 
 namespace kaiseki::test {
@@ -24,38 +25,8 @@ inline ConvReference conv_reference(const ConvProblem& p, const Doubles& x, cons
   out.y = out.y_size = Doubles(static_cast<size_t>(p.n * p.k * p.out_h() * p.out_w()));
   out.dx = out.dx_size = Doubles(x.size());
   out.dfilter = out.dfilter_size = Doubles(filter.size());
-  const int64_t group_c = p.c / p.groups, group_k = p.k / p.groups;
-  // One row of the output and one tap of the filter.
-  const auto add_row = [&](int64_t row_in, int64_t row_out, int64_t tap, int64_t shift) {
-    const double weight = filter[static_cast<size_t>(tap)];
-    double sum = 0, size = 0;
-    for (int64_t j = 0; j < p.out_w(); ++j) {
-      const int64_t column = j * p.stride[1] + shift;
-      if (column < 0 || column >= p.w) continue;
-      const auto in = static_cast<size_t>(row_in + column), at = static_cast<size_t>(row_out + j);
-      out.y[at] += x[in] * weight;
-      out.y_size[at] += std::abs(x[in] * weight);
-      out.dx[in] += dy[at] * weight;
-      out.dx_size[in] += std::abs(dy[at] * weight);
-      sum += x[in] * dy[at];
-      size += std::abs(x[in] * dy[at]);
-    }
-    out.dfilter[static_cast<size_t>(tap)] += sum;
-    out.dfilter_size[static_cast<size_t>(tap)] += size;
-  };
-  for (int64_t n = 0; n < p.n; ++n)
-    for (int64_t k = 0; k < p.k; ++k)
-      for (int64_t c = 0; c < group_c; ++c)
-        for (int64_t r = 0; r < p.r; ++r)
-          for (int64_t s = 0; s < p.s; ++s)
-            for (int64_t i = 0; i < p.out_h(); ++i) {
-              const int64_t row = i * p.stride[0] - p.padding[0] + r * p.dilation[0];
-              if (row < 0 || row >= p.h) continue;
-              const int64_t channel = k / group_k * group_c + c;
-              add_row(((n * p.c + channel) * p.h + row) * p.w,
-                      ((n * p.k + k) * p.out_h() + i) * p.out_w(),
-                      ((k * group_c + c) * p.r + r) * p.s + s, s * p.dilation[1] - p.padding[1]);
-            }
+  conv_loops(p, {x.data(), filter.data(), dy.data(), out.y.data(), out.y_size.data(), out.dx.data(),
+                 out.dx_size.data(), out.dfilter.data(), out.dfilter_size.data()});
   return out;
 }
 

@@ -6,10 +6,11 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
+#include "matrix/random.h"
 #include "matrix/threads.h"
+#include "tests/support/loops.h"
 
 namespace {
 
@@ -17,10 +18,9 @@ using kaiseki::Activation;
 using kaiseki::cpu::Gemm;
 
 std::vector<float> random_values(int64_t count, uint32_t seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
+  kaiseki::Random random(seed);
   std::vector<float> values(count);
-  for (float& v : values) v = uniform(generator);
+  for (float& v : values) v = 2 * random.uniform() - 1;
   return values;
 }
 
@@ -64,15 +64,15 @@ struct Case {
   /// The largest |error| in units of the bound k * eps * sum |a||b| (and a few eps of the result).
   double worst(const std::vector<float>& before) const {
     double worst = 0;
-    for (int64_t t = 0; t < g.batch; ++t)
+    std::vector<double> sums(g.m * g.n), sizes(g.m * g.n);
+    for (int64_t t = 0; t < g.batch; ++t) {
+      kaiseki::test::multiply_loops(
+          {&a[t * g.stride_a], g.trans_a ? 1 : g.lda, g.trans_a ? g.lda : 1},
+          {&b[t * g.stride_b], g.trans_b ? 1 : g.ldb, g.trans_b ? g.ldb : 1}, g.m, g.n, g.k,
+          sums.data(), sizes.data());
       for (int64_t i = 0; i < g.m; ++i)
         for (int64_t j = 0; j < g.n; ++j) {
-          double sum = 0, size = 0;
-          for (int64_t p = 0; p < g.k; ++p) {
-            const double x = a[t * g.stride_a + (g.trans_a ? p * g.lda + i : i * g.lda + p)];
-            const double y = b[t * g.stride_b + (g.trans_b ? j * g.ldb + p : p * g.ldb + j)];
-            sum += x * y, size += std::abs(x * y);
-          }
+          const double sum = sums[i * g.n + j], size = sizes[i * g.n + j];
           const int64_t at = t * g.stride_c + i * g.ldc + j;
           double want = g.alpha * sum + (g.beta == 0 ? 0 : g.beta * double{before[at]});
           if (g.bias_row) want += g.bias_row[i];
@@ -83,6 +83,7 @@ struct Case {
           worst = std::max(worst, std::abs(c[at] - want) / bound);
           if (std::isnan(c[at])) worst = 1e9;
         }
+    }
     return worst;
   }
 
