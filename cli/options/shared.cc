@@ -23,8 +23,8 @@ bool is_workspace(std::string_view text) {
 
 void add_network(OptionSet& set, std::string& network) {
   set.text("network", "NET", network,
-           "A JSON or ONNX file, or the name of a network in ./models or of an installed one, such "
-           "as lenet")
+           "A JSON or ONNX file, or the name of a network, such as lenet. Named networks are in "
+           "./models or installed")
       .required();
 }
 
@@ -86,18 +86,18 @@ void add_as_stored(OptionSet& set, bool& as_stored) {
 
 void add_data(OptionSet& set, DataFlags& options) {
   set.text("--data", "DATA", options.data,
-           "mnist, fashion-mnist, cifar10, digits, a folder or tar file with a folder of pictures "
-           "for each class, or a list of pictures (.txt)")
+           "mnist, fashion-mnist, cifar10, digits, a folder or tar file of pictures, or a list of "
+           "pictures (.txt). A folder or tar file has a folder for each class")
       .required();
   set.whole("--limit", options.limit, {}, "Use only N samples, spread evenly (0: all)");
   set.whole("--resize", options.resize, {1, 16384},
             "Scale the shorter side to N pixels, then crop (default: the value stored with the "
-            "weights, else the smallest that covers the network's input)");
+            "weights). If none is stored, N is the smallest that covers the network's input");
   set.reals("--mean", options.mean, kAnyNumber,
             "Subtract these numbers from pixels in 0..1: one number, or one for each channel");
   set.text("--mean-image", "FILE", options.mean_image,
-           "Subtract this mean image from pixels in 0..1, in place of --mean: float32 in an .npy "
-           "file, of the shape of the network's input");
+           "Subtract this mean image from pixels in 0..1, in place of --mean. The .npy file "
+           "has float32 values in the shape of the network's input");
   set.reals("--std", options.std, kAboveZero,
             "Then divide by these numbers: one number, or one for each channel");
   add_as_stored(set, options.as_stored);
