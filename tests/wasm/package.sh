@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD build=$(realpath "$1")
+. tests/support/tap.sh
 project=$build/project
 install() { npm install --silent --no-audit --no-fund --no-save "$@"; }
 
@@ -50,6 +51,5 @@ for file in wasm/test/*.test.js; do
   node --test-force-exit --test-reporter=tap "$file" || status=$?
 done >tests.tap
 sed "s/^# SKIPPED:/SKIPPED:/" tests.tap
-sum_of() { awk -v word="$1" '$1 == "#" && $2 == word { sum += $3 } END { print sum + 0 }' tests.tap; }
-echo "checks: $(sum_of pass) passed, $(sum_of fail) failed"
+echo "checks: $(sum_of pass tests.tap) passed, $(sum_of fail tests.tap) failed"
 exit $status

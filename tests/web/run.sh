@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD build=$(realpath "$1")
+. tests/support/tap.sh
 if [ -n "${KAISEKI_COMMAND:-}" ] && [ ! -x "$KAISEKI_COMMAND" ]; then
   echo "run.sh: expected KAISEKI_COMMAND to be a program, got $KAISEKI_COMMAND" >&2
   exit 1
@@ -53,9 +54,8 @@ e2e "$(nproc)" "${others[@]}"
 cat taps/*.tap >e2e.tap
 sed "s|^ *ok [0-9]* - \(.*\) # SKIP \(.*\)|&\nSKIPPED: \1: \2|" e2e.tap
 python3 "$root/tests/cli/pool_js_train_test.py" "$KAISEKI_COMMAND" pool/join.js || status=$?
-sum_of() { awk -v word="$1" '$1 == "#" && $2 == word { sum += $3 } END { print sum + 0 }' e2e.tap; }
-passed=$(($(grep -c '^ok' unit.tap) + $(sum_of pass)))
-skipped=$(sum_of skipped)
-failed=$(($(grep -c '^not ok' unit.tap) + $(sum_of fail)))
+passed=$(($(grep -c '^ok' unit.tap) + $(sum_of pass e2e.tap)))
+skipped=$(sum_of skipped e2e.tap)
+failed=$(($(grep -c '^not ok' unit.tap) + $(sum_of fail e2e.tap)))
 echo "checks: $passed passed, $failed failed, $skipped skipped"
 exit $status
