@@ -21,6 +21,22 @@ const CLASSIFIERS = {
 };
 const CLUSTERINGS = ['k-means', 'Gaussian mixture'];
 
+/** Runs before the page's scripts. Notes the newest request to the worker, and the newest request with its last answer. */
+function watchWorker() {
+  globalThis.Worker = class extends globalThis.Worker {
+    constructor(...options) {
+      super(...options);
+      this.addEventListener('message', ({ data }) => {
+        if (data.last) globalThis.answered = data.id;
+      });
+    }
+    postMessage(request) {
+      globalThis.requested = request.id;
+      super.postMessage(request);
+    }
+  };
+}
+
 describe('the playground', () => {
   let browser, server;
   withPage((started) => ({ browser, server } = started));
@@ -30,6 +46,11 @@ describe('the playground', () => {
   const chooseModel = (page, title) => page.getByRole('combobox', { name: 'Model', exact: true }).selectOption(title);
   const fitted = (page) =>
     page.locator('.stats > div', { hasText: 'Fitted in' }).filter({ hasText: /\d ms/ }).waitFor();
+  /** Waits until the plane has its fine drawing. The page must have started with watchWorker(). */
+  const finelyDrawn = (page) =>
+    eventually('the fine drawing', () =>
+      page.evaluate(() => globalThis.requested > 0 && globalThis.answered === globalThis.requested),
+    );
   /** The picture of the plane, to see that it changes. */
   const image = (page) => plane(page).evaluate((canvas) => canvas.toDataURL());
   async function open(options = DESKTOP, hash = '') {
@@ -203,12 +224,12 @@ describe('the playground', () => {
 
   for (const { name, ...options } of LOOKS)
     test(`is accessible: ${name}`, async () => {
-      const page = await open({ ...options, bypassCSP: true });
+      const page = await open({ ...options, bypassCSP: true, script: watchWorker });
       const look = async (what) => {
         await assertAccessible(page);
         await assertFits(page, `playground-${what}-${name}`);
       };
-      await page.waitForTimeout(500); // the fine drawing
+      await finelyDrawn(page);
       await look('svm');
       await press(page, 'Blobs');
       for (const [title, what] of [
@@ -217,13 +238,12 @@ describe('the playground', () => {
         ['Random forest', 'forest'],
       ]) {
         await chooseModel(page, title);
-        await fitted(page);
-        await page.waitForTimeout(500);
+        await finelyDrawn(page);
         await assertFits(page, `playground-${what}-${name}`);
       }
       await page.getByRole('link', { name: 'Digits' }).click();
       await page.getByText(/1,500 pictures/).waitFor();
-      await page.waitForTimeout(300);
+      await drawn(page.getByRole('application', { name: /^Pictures by component 1/ }), 10);
       await look('digits');
       await page.context().close();
     });
