@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "nn/data/picture.h"
-
-#define STBI_WRITE_NO_STDIO
-#include <stb/stb_image_write.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -12,6 +7,7 @@
 #include "base/file.h"
 #include "nn/data/jpeg.h"
 #include "nn/data/orientation.h"
+#include "nn/data/picture.h"
 #include "nn/data/resize.h"
 #include "nn/data/sample_place.h"
 #include "nn/data/stb.h"
@@ -102,12 +98,6 @@ PictureInfo info_to_decode(ByteView file, std::string_view source, int& channels
   return info;
 }
 
-void append_to_bytes(void* context, void* data, int size) {
-  auto* first = static_cast<const std::byte*>(data);
-  auto& bytes = *static_cast<ByteVector*>(context);
-  bytes.insert(bytes.end(), first, first + size);
-}
-
 /// The size of a picture of this orientation when it is turned upright.
 PictureSize upright(const PictureInfo& info, int orientation) {
   if (turns_sideways(orientation)) return {info.width, info.height};
@@ -172,24 +162,6 @@ Picture decode_picture_portable(ByteView file, std::string_view source, int chan
 PictureSize upright_size(ByteView file, std::string_view source, bool as_stored) {
   const PictureInfo info = picture_info(file, source);
   return upright(info, as_stored ? 1 : exif_orientation(file));
-}
-
-ByteVector encode_png(const Picture& picture) {
-  ByteVector file;
-  if (!stbi_write_png_to_func(append_to_bytes, &file, picture.width, picture.height,
-                              picture.channels, picture.pixels.data(),
-                              picture.width * picture.channels))
-    throw Error(message("encode_png", "not enough memory to encode a picture"));
-  return file;
-}
-
-ByteVector encode_jpeg(const Picture& picture, int quality) {
-  ByteVector file;
-  if (!stbi_write_jpg_to_func(append_to_bytes, &file, picture.width, picture.height,
-                              picture.channels, picture.pixels.data(), quality))
-    throw Error(message("encode_jpeg", "expected a picture with pixels, got ", picture.height, "x",
-                        picture.width));
-  return file;
 }
 
 Tensor read_picture(const std::string& path, const Preprocessing& how) {

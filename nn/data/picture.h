@@ -41,9 +41,6 @@ const char* jpeg_decoder();
 /// If `as_stored`, the picture is not turned.
 Picture decode_picture_portable(ByteView file, std::string_view source, int channels,
                                 bool as_stored);
-ByteVector encode_png(const Picture& picture);
-/// `quality` is 1 to 100. Up to 90, color has half the resolution.
-ByteVector encode_jpeg(const Picture& picture, int quality);
 
 /// How a sample is cut from a picture. Random parts apply in training only.
 struct Preprocessing {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiles stb_image and stb_image_write, with JPEG and PNG, from memory only.
+// Compiles stb_image, with JPEG and PNG, from memory only.
 #include "nn/data/stb.h"
 
 #include <cstdint>
@@ -41,7 +41,4 @@ StbLimit::~StbLimit() { largest_piece = SIZE_MAX; }
 #define STBI_MAX_DIMENSIONS 65536  // picture_info() has a lower limit and names it
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb_image.h>  // the patched copy from CMakeLists.txt
-#define STBI_WRITE_NO_STDIO
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#include <stb/stb_image_write.h>
 #pragma GCC diagnostic pop

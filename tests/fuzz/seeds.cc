@@ -18,6 +18,7 @@
 #include "nn/io/tar_tensors.h"
 #include "tests/nn/data/pictures.h"
 #include "tests/support/encode_idx.h"
+#include "tests/support/encode_picture.h"
 #include "tests/support/tar.h"
 
 using namespace kaiseki;
@@ -105,8 +106,8 @@ int main(int count, char** arguments) {
        {bytes_of(format_csv(tensors[0].value)), bytes_of("1;nan\n-2e3;inf\n"), bytes_of("1 2\n")});
   save(folder / "table", {bytes_of("a;b\n1;\"x\"\n;y\n"), bytes_of("1,2\n3,4\n")});
   save(folder / "matrix_json", {bytes_of(format_matrix_json(tensors[0].value))});
-  save(folder / "picture",
-       {encode_png(test::pattern(5, 7, 3)), encode_png(test::pattern(4, 3, 1)), test::tiny_jpeg()});
+  save(folder / "picture", {test::encode_png(test::pattern(5, 7, 3)),
+                            test::encode_png(test::pattern(4, 3, 1)), test::tiny_jpeg()});
   tensors.push_back({"m", Tensor::from(std::span<const uint8_t>(mask), {3, 1}, cpu)});
   save(folder / "safetensors",
        {encode_safetensors(tensors, {{"epoch", "1"}}), encode_safetensors({}, {})});

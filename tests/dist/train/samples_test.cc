@@ -13,6 +13,7 @@
 #include "nn/data/dataset.h"
 #include "nn/data/picture.h"
 #include "tests/dist/train/scenes.h"
+#include "tests/support/encode_picture.h"
 #include "tests/support/read_batch.h"
 
 namespace kaiseki::dist {
@@ -68,7 +69,7 @@ FileSamples copies(const ByteVector& file, int64_t count, int64_t height, int64_
   return as_tensors(files, {count, 3, height, width});
 }
 
-ByteVector small_jpeg() { return nn::encode_jpeg({8, 8, 3, std::vector<uint8_t>(192)}, 90); }
+ByteVector small_jpeg() { return test::encode_jpeg({8, 8, 3, std::vector<uint8_t>(192)}, 90); }
 
 }  // namespace
 
@@ -140,7 +141,7 @@ TEST_CASE("a PNG and its place give the bytes of the data set") {
   for (size_t i = 0; i < picture.pixels.size(); i += 31) picture.pixels[i] = 200;
   nn::Preprocessing how{.channels = 3, .height = 24, .width = 24, .resize = 26, .flip = true};
   how.random_crop = true;
-  const ByteVector png = nn::encode_png(picture);
+  const ByteVector png = test::encode_png(picture);
   Tensor images({6, 3, 24, 24}, DType::u8, Device::cpu());
   std::vector<nn::SampleFile> files;
   for (uint64_t i = 0; i < 6; ++i) {
@@ -166,7 +167,7 @@ TEST_CASE("files that are larger than the images, or that nodes refuse, are not 
   files = batch.files;
   files[1].place.left = int64_t{1} << 31;
   CHECK_FALSE(sent(files));
-  files[1] = {nn::encode_jpeg({1025, 512, 1, std::vector<uint8_t>(1025 * 512)}, 1), {{64, 64}}};
+  files[1] = {test::encode_jpeg({1025, 512, 1, std::vector<uint8_t>(1025 * 512)}, 1), {{64, 64}}};
   CHECK_FALSE(sent(files));
 }
 
@@ -223,7 +224,7 @@ TEST_CASE("files that would need too much memory are refused before they are dec
                        doctest::Contains("fit into the ticket's memory"), ParseError);
   CHECK_THROWS_WITH_AS(unpack_samples(pack_samples({random_images({2, 3, 8, 8}), {}}), 1000),
                        doctest::Contains("fit into the ticket's memory"), ParseError);
-  ByteVector large = nn::encode_jpeg({1025, 512, 1, std::vector<uint8_t>(1025 * 512)}, 1);
+  ByteVector large = test::encode_jpeg({1025, 512, 1, std::vector<uint8_t>(1025 * 512)}, 1);
   large.pop_back();  // invalid, but it is refused for its size first
   CHECK_THROWS_WITH_AS(decode_files(copies(large, 1, 8, 8)), doctest::Contains("2^19 pixels"),
                        ParseError);

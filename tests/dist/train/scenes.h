@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nn/data/dataset.h"
+#include "tests/support/encode_picture.h"
 
 namespace kaiseki::test {
 
@@ -25,7 +26,7 @@ class Scenes : public nn::Dataset {
     nn::cut_sample(picture(index), {{side_, side_}}, side_, side_, out);
   }
   std::optional<nn::SampleFile> file(int64_t index, Random&) const override {
-    return nn::SampleFile{nn::encode_jpeg(picture(index), 90), {{side_, side_}}};
+    return nn::SampleFile{encode_jpeg(picture(index), 90), {{side_, side_}}};
   }
 
  private:

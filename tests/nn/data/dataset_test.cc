@@ -15,6 +15,7 @@
 #include "tests/nn/io/damage.h"
 #include "tests/support/devices.h"
 #include "tests/support/encode_idx.h"
+#include "tests/support/encode_picture.h"
 #include "tests/support/folder.h"
 #include "tests/support/read_batch.h"
 #include "tests/support/tar.h"
@@ -34,7 +35,7 @@ std::unique_ptr<Dataset> opened(const fs::path& spec, bool train, Preprocessing 
   return open_dataset(options);
 }
 
-ByteVector png(int seed) { return encode_png(test::pattern(6, 6, 3, seed)); }
+ByteVector png(int seed) { return test::encode_png(test::pattern(6, 6, 3, seed)); }
 
 void save(const fs::path& path, ByteView bytes) {
   fs::create_directories(path.parent_path());

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "tests/nn/data/pictures.h"
+#include "tests/support/encode_picture.h"
 
 using namespace kaiseki;
 using namespace kaiseki::nn;
@@ -109,7 +110,7 @@ TEST_CASE("orientation: a JPEG is turned upright, unless the stored rows are ask
       CAPTURE(orientation);
       const Picture stored = stored_as(upright, orientation);
       const ByteVector file =
-          with_block(encode_jpeg(stored, 100), exif(orientation, little_endian));
+          with_block(test::encode_jpeg(stored, 100), exif(orientation, little_endian));
       CHECK(exif_orientation(file) == orientation);
       CHECK(largest_difference(decode_picture(file, "file", 1), upright) <= 2);  // rounding of JPEG
       Preprocessing how;
@@ -124,7 +125,8 @@ TEST_CASE("orientation: a PNG is turned upright by its chunk eXIf") {
   for (int orientation = 1; orientation <= 8; ++orientation) {
     CAPTURE(orientation);
     const Picture stored = stored_as(upright, orientation);
-    const ByteVector file = with_chunk(encode_png(stored), exif(orientation, orientation % 2));
+    const ByteVector file =
+        with_chunk(test::encode_png(stored), exif(orientation, orientation % 2));
     CHECK(exif_orientation(file) == orientation);
     CHECK(largest_difference(decode_picture(file, "file", 1), upright) == 0);
     Preprocessing how;
@@ -134,12 +136,12 @@ TEST_CASE("orientation: a PNG is turned upright by its chunk eXIf") {
   }
   const std::string whole = exif(6, true);
   for (size_t bytes = 6; bytes < whole.size() - 6; ++bytes)
-    CHECK(exif_orientation(with_chunk(encode_png(upright), whole.substr(0, bytes))) == 1);
+    CHECK(exif_orientation(with_chunk(test::encode_png(upright), whole.substr(0, bytes))) == 1);
 }
 
 TEST_CASE("orientation: a picture that is decoded at a reduced size is turned too") {
   const Picture stored = stored_as(blocks(), 6);
-  const ByteVector file = with_block(encode_jpeg(stored, 100), exif(6, true));
+  const ByteVector file = with_block(test::encode_jpeg(stored, 100), exif(6, true));
   Preprocessing how;
   how.channels = 1;
   how.height = kRows;
@@ -150,7 +152,7 @@ TEST_CASE("orientation: a picture that is decoded at a reduced size is turned to
     return sample;
   };
   const std::vector<uint8_t> turned = sample_of(file);
-  const std::vector<uint8_t> upright = sample_of(encode_jpeg(blocks(), 100));
+  const std::vector<uint8_t> upright = sample_of(test::encode_jpeg(blocks(), 100));
   for (size_t i = 0; i < turned.size(); ++i) {
     CHECK(std::abs(turned[i] - upright[i]) < 3);
     CHECK(upright[i] > (i ? upright[i - 1] : 0));
@@ -160,7 +162,7 @@ TEST_CASE("orientation: a picture that is decoded at a reduced size is turned to
 TEST_CASE("orientation: the header gives the upright size") {
   for (int orientation = 1; orientation <= 8; ++orientation) {
     const Picture stored = stored_as(blocks(), orientation);
-    const ByteVector file = with_block(encode_jpeg(stored, 100), exif(orientation, true));
+    const ByteVector file = with_block(test::encode_jpeg(stored, 100), exif(orientation, true));
     for (const bool as_stored : {false, true}) {
       const PictureSize size = upright_size(file, "file", as_stored);
       const Picture decoded = decode_picture_portable(file, "file", 1, as_stored);
@@ -172,7 +174,7 @@ TEST_CASE("orientation: the header gives the upright size") {
 }
 
 TEST_CASE("orientation: damaged blocks leave the picture as it is stored") {
-  const ByteVector jpeg = encode_jpeg(blocks(), 100);
+  const ByteVector jpeg = test::encode_jpeg(blocks(), 100);
   const std::string whole = exif(6, true);
   for (size_t bytes = 0; bytes < whole.size() - 6; ++bytes)
     CHECK(exif_orientation(with_block(jpeg, whole.substr(0, bytes))) == 1);

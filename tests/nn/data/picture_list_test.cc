@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "tests/nn/data/pictures.h"
 #include "tests/support/devices.h"
+#include "tests/support/encode_picture.h"
 #include "tests/support/folder.h"
 
 namespace kaiseki::nn {
@@ -18,7 +19,8 @@ std::unique_ptr<Dataset> opened(const fs::path& spec, bool train = true) {
 void save_pictures(const fs::path& folder, int count) {
   fs::create_directories(folder);
   for (int i = 0; i < count; ++i)
-    write_file_atomic(folder / (std::to_string(i) + ".png"), encode_png(test::pattern(6, 6, 3, i)));
+    write_file_atomic(folder / (std::to_string(i) + ".png"),
+                      test::encode_png(test::pattern(6, 6, 3, i)));
 }
 
 void write(const fs::path& file, std::string_view text) { write_file_atomic(file, as_bytes(text)); }

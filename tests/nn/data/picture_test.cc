@@ -7,6 +7,7 @@
 
 #include "tests/nn/data/pictures.h"
 #include "tests/nn/io/damage.h"
+#include "tests/support/encode_picture.h"
 #include "tests/support/folder.h"
 
 using namespace kaiseki;
@@ -29,12 +30,12 @@ Pixels prepared(const Picture& picture, const Preprocessing& how, Random* random
 TEST_CASE("PNG: an encoded picture is decoded exactly, in the requested channels") {
   for (int channels : {1, 3}) {
     Picture picture = test::pattern(5, 7, channels);
-    Picture read = decode_picture(encode_png(picture), "x");
+    Picture read = decode_picture(test::encode_png(picture), "x");
     CHECK(read.channels == channels);
     CHECK(read.height == 5);
     CHECK(read.width == 7);
     CHECK(read.pixels == picture.pixels);
-    CHECK(decode_picture(encode_png(picture), "x", 4 - channels).channels == 4 - channels);
+    CHECK(decode_picture(test::encode_png(picture), "x", 4 - channels).channels == 4 - channels);
   }
 }
 
@@ -82,7 +83,7 @@ TEST_CASE("JPEG: undefined tables give a reproducible result") {
 }
 
 TEST_CASE("PNG: a truncated, changed or huge file throws ParseError") {
-  ByteVector file = encode_png(test::pattern(9, 11, 3));
+  ByteVector file = test::encode_png(test::pattern(9, 11, 3));
   test::check_truncated(decode, file);
   for (size_t at = 0; at < file.size(); ++at) {
     ByteVector flipped = file;
@@ -159,7 +160,7 @@ TEST_CASE("resize: keeps a constant picture, uses bilinear weights and covers th
 
 TEST_CASE("picture: a file is read as one sample") {
   test::Folder folder;
-  write_file_atomic(folder.path / "a.png", encode_png(test::pattern(3, 5, 3)));
+  write_file_atomic(folder.path / "a.png", test::encode_png(test::pattern(3, 5, 3)));
   CHECK(read_picture(folder.path / "a.png", {}).shape() == Shape{1, 3, 3, 5});
   CHECK(read_picture(folder.path / "a.png", {.channels = 1, .height = 2, .width = 2}).shape() ==
         Shape{1, 1, 2, 2});
