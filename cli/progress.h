@@ -30,7 +30,7 @@ class ProgressDisplay : public nn::Extension {
   void show_also(std::function<std::string()> text) { also_ = std::move(text); }
 
  private:
-  struct Mark {
+  struct TimedSamples {
     double time;  // steady_seconds()
     int64_t samples;
   };
@@ -42,7 +42,7 @@ class ProgressDisplay : public nn::Extension {
   void advise(nn::Trainer& trainer, double seconds);
 
   double start_ = 0, drawn_ = 0, epoch_start_ = 0, trained_ = 0;  // steady_seconds()
-  std::deque<Mark> marks_;                                        // of the last seconds
+  std::deque<TimedSamples> marks_;                                // of the last seconds
   int64_t samples_ = 0;                                           // trained in this run
   int64_t epoch_samples_ = 0;
   int64_t seen_ = 0;               // samples_seen()

@@ -22,13 +22,13 @@ struct GraphNode {
 };
 
 struct Graph {
-  struct Output {
+  struct NamedOutput {
     std::string name;
     int value = 0;
   };
   NetworkSpec spec;
-  std::vector<GraphNode> nodes;  // in topological order
-  std::vector<Output> outputs;   // the first is the network's output
+  std::vector<GraphNode> nodes;      // in topological order
+  std::vector<NamedOutput> outputs;  // the first is the network's output
 
   int value_of(size_t node) const { return static_cast<int>(spec.inputs.size() + node); }
   /// Returns the node that computes a value, or -1 for an input.

@@ -91,7 +91,7 @@ std::vector<std::string> Network::input_names() const {
 
 std::vector<std::string> Network::output_names() const {
   std::vector<std::string> names;
-  for (const Graph::Output& output : impl_->graph.outputs) names.push_back(output.name);
+  for (const Graph::NamedOutput& output : impl_->graph.outputs) names.push_back(output.name);
   return names;
 }
 

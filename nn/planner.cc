@@ -11,7 +11,7 @@ class ExecutionPlanner {
   ExecutionPlanner(const Graph& graph, const ExecutionPlanOptions& options) : graph_(graph) {
     plan_.options = options;
     values_ = graph.spec.inputs.size() + graph.nodes.size();
-    for (const Graph::Output& output : graph.outputs)
+    for (const Graph::NamedOutput& output : graph.outputs)
       plan_.outputs.push_back(resolve(output.value));
   }
 

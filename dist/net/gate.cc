@@ -129,7 +129,7 @@ bool Gate::make_way(Refusal why) {
   return !by_newcomers_.empty() && make_way(why, *by_newcomers_.rbegin()->second);
 }
 
-bool Gate::make_way(Refusal why, Network& of) {
+bool Gate::make_way(Refusal why, PeerNetwork& of) {
   return !of.newcomers.empty() && end(why, *of.newcomers.front());
 }
 
@@ -150,7 +150,7 @@ bool Gate::end(Refusal why, Place& place) {
 }
 
 template <class Change>
-void Gate::change(Network& network, Change changes) {
+void Gate::change(PeerNetwork& network, Change changes) {
   const auto key = [&] {
     return std::pair(network.newcomers.size(), UINT64_MAX - network.newcomers.front()->used);
   };
@@ -203,7 +203,7 @@ void Gate::leave(Place* place) {
   if (place->standing == Standing::newcomer) unlist(*place);
   const bool was_contributor = place->standing == Standing::contributor;
   Address& address = place->address->second;
-  Network& network = place->network->second;
+  PeerNetwork& network = place->network->second;
   --address.seats;
   address.contributors -= was_contributor;
   network.contributors -= was_contributor;

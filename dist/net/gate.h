@@ -90,12 +90,12 @@ class Gate {
     TokenBucket arrivals, measurements;
     std::list<Place*> trials = {};  // the oldest first
   };
-  struct Network {
+  struct PeerNetwork {
     int seats = 0, contributors = 0;
     std::list<Place*> newcomers = {};  // the idlest first
   };
   using Addresses = std::map<std::string, Address>;
-  using Networks = std::map<std::string, Network>;
+  using Networks = std::map<std::string, PeerNetwork>;
 
   Address& at(const std::string& address);
   bool has_place(const PeerAddress& of, bool displaces);
@@ -110,12 +110,12 @@ class Gate {
   bool has_room_to_rise(const Place& place) const;
   /// Ends the idlest newcomer of the network with the most newcomers, of `of`, or of an address.
   bool make_way(Refusal why);
-  bool make_way(Refusal why, Network& of);
+  bool make_way(Refusal why, PeerNetwork& of);
   bool make_way(Refusal why, const PeerAddress& of);
   bool end(Refusal why, Place& place);
   /// Runs `changes` on the network's newcomers and updates by_newcomers_.
   template <class Change>
-  void change(Network& network, Change changes);
+  void change(PeerNetwork& network, Change changes);
   void list(Place& place);
   void unlist(Place& place);
   void touch(Place& place);
@@ -128,7 +128,7 @@ class Gate {
   TokenBucket trials_{kTrialRate, kTrialRate};
   Addresses addresses_;
   Networks networks_;
-  std::map<std::pair<size_t, uint64_t>, Network*>
+  std::map<std::pair<size_t, uint64_t>, PeerNetwork*>
       by_newcomers_;  // by number of newcomers and idleness of the first
   size_t taken_ = 0, newcomers_ = 0, contributors_ = 0;
   uint64_t uses_ = 0;

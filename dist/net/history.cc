@@ -57,7 +57,7 @@ void History::add(double time, uint64_t ended, size_t nodes) {
   marks_.push_back({time, ended});
   while (marks_.size() > 2 && time - marks_[1].time >= kRateSeconds) marks_.pop_front();
   if (goes_on) {
-    const Mark& first = marks_.front();
+    const TimedTickets& first = marks_.front();
     const double rate = static_cast<double>(ended - first.ended) / (time - first.time);
     for (Level& level : levels_) level.add(time, time - last_, rate, static_cast<double>(nodes));
   }

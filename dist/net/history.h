@@ -53,14 +53,14 @@ class History {
     void flush(double time);
     void resume(double last, double time);
   };
-  struct Mark {
+  struct TimedTickets {
     double time = 0;
     uint64_t ended = 0;
   };
 
-  std::vector<Level> levels_;  // from the finest
-  std::deque<Mark> marks_;     // of the last seconds, over which the rate is averaged
-  double last_ = 0;            // the time of the last add()
+  std::vector<Level> levels_;       // from the finest
+  std::deque<TimedTickets> marks_;  // of the last seconds, over which the rate is averaged
+  double last_ = 0;                 // the time of the last add()
 };
 
 }  // namespace kaiseki::dist

@@ -26,7 +26,7 @@ std::vector<NodeRate> PoolChannel::nodes() {
 void PoolChannel::put_blob(BlobKind, const std::string& hash,
                            std::shared_ptr<const ByteVector> bytes) {
   schedule([this, hash, bytes = std::move(bytes)] {
-    blobs_.try_emplace(hash, Blob{bytes, false});
+    blobs_.try_emplace(hash, SentBlob{bytes, false});
   });
 }
 

@@ -57,7 +57,7 @@ class PoolChannel final : public Channel {
     enum class State : uint8_t { queued, in_pool, done } state = State::queued;
     TicketId pool_ticket = 0;
   };
-  struct Blob {
+  struct SentBlob {
     std::shared_ptr<const ByteVector> bytes;
     bool stored = false;
   };
@@ -91,7 +91,7 @@ class PoolChannel final : public Channel {
   std::string name_;
   std::map<uint64_t, Ticket> tickets_;
   std::map<TicketId, uint64_t> by_pool_;
-  std::map<std::string, Blob> blobs_;
+  std::map<std::string, SentBlob> blobs_;
   TicketId last_ticket_ = 0;  // the last one in the pool
   bool abandoned_ = false;    // the pool has a ticket that was closed
   bool has_nodes_ = false;

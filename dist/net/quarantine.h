@@ -13,7 +13,7 @@ class Quarantine {
  public:
   /// A node of this address was expelled. Times are seconds of any one clock.
   void expelled(const std::string& address, double now) {
-    Entry& entry = entries_[address];
+    AddressEntry& entry = entries_[address];
     if (now < entry.forgotten) {
       entry.seconds = std::min(2 * entry.seconds, kMost);
     } else {
@@ -35,10 +35,10 @@ class Quarantine {
   static constexpr double kFirst = 60, kMost = 3600, kRemembered = 86400;
 
  private:
-  struct Entry {
+  struct AddressEntry {
     double seconds = 0, until = 0, forgotten = 0;
   };
-  std::map<std::string, Entry> entries_;
+  std::map<std::string, AddressEntry> entries_;
 };
 
 }  // namespace kaiseki::dist

@@ -64,7 +64,7 @@ std::vector<ProjectId> Accounts::by_share() const {
 }
 
 void Accounts::charge(ProjectId id, double seconds) {
-  Project& project = projects_.at(id);
+  ProjectAccount& project = projects_.at(id);
   served_ = std::max(project.served, served_);
   project.served = served_ + seconds / project.status.weight;
 }

@@ -45,15 +45,15 @@ class Accounts {
   uint64_t counted(PoolEvent event) const { return counts_[static_cast<size_t>(event)]; }
 
  private:
-  struct Project {
+  struct ProjectAccount {
     ProjectStatus status;
     double served = 0;   // node seconds / weight
     double renewed = 0;  // seconds since 1970; a restart renews all projects
   };
 
   Store& store_;
-  std::map<ProjectId, Project> projects_;
-  double served_ = 0;  // Project::served of the project that was charged last
+  std::map<ProjectId, ProjectAccount> projects_;
+  double served_ = 0;  // ProjectAccount::served of the project that was charged last
   std::array<uint64_t, kPoolEvents.size()> counts_ = {};
 };
 

@@ -14,7 +14,7 @@ LocalNodes::LocalNodes(std::vector<LocalNode> nodes, uint64_t seed) : random_(se
 
 std::vector<NodeRate> LocalNodes::nodes() {
   std::vector<NodeRate> rates;
-  for (const Node& node : nodes_) {
+  for (const RunningNode& node : nodes_) {
     if (!is_present(node)) continue;
     rates.emplace_back();
     rates.back().name = node.of.name;
@@ -37,25 +37,25 @@ void LocalNodes::submit(uint64_t id, const Submission& given) {
 void LocalNodes::close(uint64_t id) { open_.erase(id); }
 
 void LocalNodes::expel(const std::string& name, const ExpulsionReason&) {
-  for (Node& node : nodes_)
+  for (RunningNode& node : nodes_)
     if (node.of.name == name) node.alive = false;
   expelled_.push_back(name);
 }
 
 void LocalNodes::set_answer(const std::string& name, const LocalAnswer& answer) {
-  for (Node& node : nodes_)
+  for (RunningNode& node : nodes_)
     if (node.of.name == name) node.of.answer = answer;
 }
 
 int LocalNodes::holders(uint64_t id) const {
-  return static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), [&](const Node& node) {
+  return static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), [&](const RunningNode& node) {
     return is_present(node) && node.ticket == id;
   }));
 }
 
 /// Selects a ticket that prefers the node, else the oldest idle one, else a second copy of the
 /// oldest.
-std::optional<uint64_t> LocalNodes::choose(const Node& node) const {
+std::optional<uint64_t> LocalNodes::choose(const RunningNode& node) const {
   std::optional<uint64_t> free, copy;
   for (const auto& [id, open] : open_) {
     const int holding = holders(id);
@@ -67,7 +67,7 @@ std::optional<uint64_t> LocalNodes::choose(const Node& node) const {
 }
 
 void LocalNodes::assign() {
-  for (Node& node : nodes_) {
+  for (RunningNode& node : nodes_) {
     if (!is_present(node) || node.ticket) continue;
     node.ticket = choose(node);
     if (!node.ticket) continue;
@@ -81,8 +81,8 @@ std::optional<TicketResult> LocalNodes::receive(double) {
   if (duplicate_) return std::exchange(duplicate_, std::nullopt);
   for (;;) {
     assign();
-    Node* next = nullptr;
-    for (Node& node : nodes_)
+    RunningNode* next = nullptr;
+    for (RunningNode& node : nodes_)
       if (is_present(node) && node.ticket && (!next || node.done < next->done)) next = &node;
     if (!next) return std::nullopt;
     now_ = std::max(now_, next->done);
@@ -106,11 +106,11 @@ std::optional<TicketResult> LocalNodes::receive(double) {
   }
 }
 
-ByteVector LocalNodes::compute(Node& node) {
+ByteVector LocalNodes::compute(RunningNode& node) {
   if (!node.node) node.node = std::make_unique<TrainingNode>(Device::cpu());
   const LocalCompute right = [&](ByteView ticket) {
     return node.node->run(ticket, [&](const std::string& hash) {
-      const Blob& blob = blobs_.at(hash);
+      const LocalBlob& blob = blobs_.at(hash);
       uint64_t& count = blob.kind == BlobKind::network   ? bytes_.network
                         : blob.kind == BlobKind::weights ? bytes_.weights
                                                          : bytes_.samples;

@@ -59,7 +59,7 @@ class LocalNodes : public Channel {
     ByteVector bytes;
     std::string prefer;
   };
-  struct Node {
+  struct RunningNode {
     LocalNode of;
     std::unique_ptr<TrainingNode> node = {};
     bool alive = true;
@@ -69,20 +69,22 @@ class LocalNodes : public Channel {
     int64_t answered = 0;
   };
 
-  bool is_present(const Node& node) const { return node.alive && node.of.joins_at <= submitted_; }
+  bool is_present(const RunningNode& node) const {
+    return node.alive && node.of.joins_at <= submitted_;
+  }
   int holders(uint64_t id) const;
-  std::optional<uint64_t> choose(const Node& node) const;
+  std::optional<uint64_t> choose(const RunningNode& node) const;
   void assign();
-  ByteVector compute(Node& node);
+  ByteVector compute(RunningNode& node);
 
-  std::vector<Node> nodes_;
+  std::vector<RunningNode> nodes_;
   Random random_;
   std::map<uint64_t, Open> open_;
-  struct Blob {
+  struct LocalBlob {
     BlobKind kind;
     std::shared_ptr<const ByteVector> bytes;
   };
-  std::map<std::string, Blob> blobs_;
+  std::map<std::string, LocalBlob> blobs_;
   std::vector<std::string> expelled_;
   std::optional<TicketResult> duplicate_;  // a result that receive() returns a second time
   int64_t submitted_ = 0;

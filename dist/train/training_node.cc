@@ -76,7 +76,7 @@ ByteVector TrainingNode::run(ByteView bytes, uint64_t memory_bytes) {
   memory_bytes_ = memory_bytes;
   expect_blob_fits(bytes.size(), kDecoded);
   const TrainingTicket ticket = decode_ticket(bytes);
-  Model& model = model_of(ticket);
+  NodeModel& model = model_of(ticket);
   if (model.weights != ticket.weights) load_weights(model, ticket);
   std::vector<WireTensor> result;
   if (ticket.work == Work::forward) {
@@ -102,7 +102,7 @@ ByteVector TrainingNode::run(ByteView bytes, uint64_t memory_bytes) {
   return encode_tensors(result, {{"ticket", sha256(bytes)}}, rounding);
 }
 
-TrainingNode::Model& TrainingNode::model_of(const TrainingTicket& ticket) {
+TrainingNode::NodeModel& TrainingNode::model_of(const TrainingTicket& ticket) {
   auto at = models_.find(ticket.network);
   if (at == models_.end()) {
     if (models_.size() >= kMaxModels) models_.clear();
@@ -112,9 +112,10 @@ TrainingNode::Model& TrainingNode::model_of(const TrainingTicket& ticket) {
     const TrainingMemory memory(spec, text.size());
     expect_fits(memory, 1);
     expect_work_fits(spec);
-    at = models_.emplace(ticket.network, Model{.spec = std::move(spec), .memory = memory}).first;
+    at =
+        models_.emplace(ticket.network, NodeModel{.spec = std::move(spec), .memory = memory}).first;
   }
-  Model& model = at->second;
+  NodeModel& model = at->second;
   expect_fits(model.memory, 1);
   make_room_for(model);
   if (model.passes.empty() || model.seed != ticket.seed) {
@@ -126,7 +127,7 @@ TrainingNode::Model& TrainingNode::model_of(const TrainingTicket& ticket) {
   return model;
 }
 
-TrainingNode::Pass& TrainingNode::add_pass(Model& model) {
+TrainingNode::Pass& TrainingNode::add_pass(NodeModel& model) {
   nn::Network network = nn::Network::build(model.spec, device_);
   network.initialize(model.seed);
   if (!model.passes.empty()) {
@@ -150,7 +151,7 @@ void TrainingNode::apply_delta_of(const TrainingTicket& ticket) {
   add_blob(ticket.weights, std::move(weights));
 }
 
-void TrainingNode::load_weights(Model& model, const TrainingTicket& ticket) {
+void TrainingNode::load_weights(NodeModel& model, const TrainingTicket& ticket) {
   if (has_base(ticket)) apply_delta_of(ticket);
   expect_blob_fits(blob(ticket.weights).size(), kDecoded);
   const TensorMessage weights = decode_tensors(blob(ticket.weights), "weights");
@@ -196,7 +197,7 @@ void TrainingNode::expect_blob_fits(uint64_t bytes, uint64_t times) const {
 }
 
 /// Evicts the other models if they and this one need more than the ticket's memory.
-void TrainingNode::make_room_for(const Model& model) {
+void TrainingNode::make_room_for(const NodeModel& model) {
   uint64_t needed = 0;
   for (const auto& [hash, one] : models_) {
     const auto passes = static_cast<int64_t>(std::max<size_t>(1, one.passes.size()));
@@ -209,7 +210,7 @@ void TrainingNode::make_room_for(const Model& model) {
 
 /// Moves the oldest free pass to the front. A free pass awaits no backward pass. Without a free
 /// one, adds a pass. At the limit, reuses the oldest.
-TrainingNode::Pass& TrainingNode::begin(Model& model, const TrainingTicket& ticket) {
+TrainingNode::Pass& TrainingNode::begin(NodeModel& model, const TrainingTicket& ticket) {
   auto free = std::find_if(model.passes.rbegin(), model.passes.rend(),
                            [](const Pass& pass) { return pass.forward_key.empty(); });
   if (free == model.passes.rend() && model.passes.size() < kMaxPasses &&
@@ -230,7 +231,7 @@ TrainingNode::Pass& TrainingNode::begin(Model& model, const TrainingTicket& tick
   return pass;
 }
 
-Tensor TrainingNode::samples_of(Model& model, const TrainingTicket& ticket) {
+Tensor TrainingNode::samples_of(NodeModel& model, const TrainingTicket& ticket) {
   expect_blob_fits(blob(ticket.samples).size(), kDecoded);
   const auto& [images, how] = unpack_samples(blob(ticket.samples), memory_bytes_);
   expect_fits(model.memory, images.dim(0));
@@ -238,7 +239,7 @@ Tensor TrainingNode::samples_of(Model& model, const TrainingTicket& ticket) {
   return normalize(images.to(device_), how.mean, how.std);
 }
 
-Tensor TrainingNode::forward(Model& model, const TrainingTicket& ticket) {
+Tensor TrainingNode::forward(NodeModel& model, const TrainingTicket& ticket) {
   const Tensor samples = samples_of(model, ticket);
   Pass& pass = begin(model, ticket);
   Tensor output = pass.network.forward(samples, nn::Phase::train);
@@ -247,7 +248,7 @@ Tensor TrainingNode::forward(Model& model, const TrainingTicket& ticket) {
 }
 
 /// Repeats the forward pass if another node computed it, or if it was evicted.
-void TrainingNode::backward(Model& model, const TrainingTicket& ticket) {
+void TrainingNode::backward(NodeModel& model, const TrainingTicket& ticket) {
   auto done = std::find_if(model.passes.begin(), model.passes.end(),
                            [&](const Pass& pass) { return pass.forward_key == key_of(ticket); });
   if (done == model.passes.end()) {
@@ -261,7 +262,7 @@ void TrainingNode::backward(Model& model, const TrainingTicket& ticket) {
   pass.network.backward(ticket.grad_output);
 }
 
-void TrainingNode::add_gradients(Model& model, const TrainingTicket& ticket,
+void TrainingNode::add_gradients(NodeModel& model, const TrainingTicket& ticket,
                                  std::vector<WireTensor>& to) {
   nn::Network& network = model.passes.front().network;
   const std::vector<Tensor>& gradients = network.gradients().values;

@@ -47,7 +47,7 @@ class TrainingNode {
     std::string
         forward_key;  // key_of() the forward pass that awaits its backward pass; empty: none
   };
-  struct Model {
+  struct NodeModel {
     nn::NetworkSpec spec;
     TrainingMemory memory;
     int64_t samples = 1;  // the most of a pass so far
@@ -60,23 +60,23 @@ class TrainingNode {
 
   void expect_fits(const TrainingMemory& memory, int64_t samples) const;
   void expect_blob_fits(uint64_t bytes, uint64_t times) const;
-  void make_room_for(const Model& model);
-  Model& model_of(const TrainingTicket& ticket);
-  void load_weights(Model& model, const TrainingTicket& ticket);
+  void make_room_for(const NodeModel& model);
+  NodeModel& model_of(const TrainingTicket& ticket);
+  void load_weights(NodeModel& model, const TrainingTicket& ticket);
   bool has_base(const TrainingTicket& ticket) const;
   void apply_delta_of(const TrainingTicket& ticket);
-  Pass& add_pass(Model& model);
-  Pass& begin(Model& model, const TrainingTicket& ticket);
-  Tensor samples_of(Model& model, const TrainingTicket& ticket);
-  Tensor forward(Model& model, const TrainingTicket& ticket);
-  void backward(Model& model, const TrainingTicket& ticket);
-  void add_gradients(Model& model, const TrainingTicket& ticket, std::vector<WireTensor>& to);
+  Pass& add_pass(NodeModel& model);
+  Pass& begin(NodeModel& model, const TrainingTicket& ticket);
+  Tensor samples_of(NodeModel& model, const TrainingTicket& ticket);
+  Tensor forward(NodeModel& model, const TrainingTicket& ticket);
+  void backward(NodeModel& model, const TrainingTicket& ticket);
+  void add_gradients(NodeModel& model, const TrainingTicket& ticket, std::vector<WireTensor>& to);
   const ByteVector& blob(const std::string& hash);
 
   Device device_;
   uint64_t memory_bytes_ = UINT64_MAX;  // of the ticket that runs
   BlobCache blobs_;
-  std::map<std::string, Model> models_;  // by the network's hash
+  std::map<std::string, NodeModel> models_;  // by the network's hash
 };
 
 }  // namespace kaiseki::dist

@@ -30,7 +30,7 @@ bool Trust::checks(const std::string& node, std::optional<double> ratio) {
 }
 
 void Trust::agreed(const std::string& node, double deviation) {
-  Node& of = nodes_[node];
+  NodeTrust& of = nodes_[node];
   ++of.agreed;
   of.deviations.push_back(deviation);
   if (of.deviations.size() > kDriftChecks) of.deviations.pop_front();
@@ -44,7 +44,7 @@ bool Trust::drifts(const std::string& node) const {
 }
 
 void Trust::expel(const std::string& name, int64_t step) {
-  Node& node = nodes_[name];
+  NodeTrust& node = nodes_[name];
   node.expelled = true;
   node.unchecked.erase(step);
   // Otherwise the caller calls undo().
@@ -87,7 +87,7 @@ void Trust::forget_before(int64_t first) {
   for (auto& [name, node] : nodes_)
     node.unchecked.erase(node.unchecked.begin(), node.unchecked.lower_bound(first));
   std::erase_if(nodes_, [](const auto& one) {
-    const Node& node = one.second;
+    const NodeTrust& node = one.second;
     return node.agreed == 0 && !node.expelled && node.unchecked.empty();
   });
   int64_t& proof = policy_.newcomer_checks;

@@ -65,7 +65,7 @@ class Trust {
   void forget_before(int64_t first);
 
  private:
-  struct Node {
+  struct NodeTrust {
     int agreed = 0;
     bool expelled = false;
     std::set<int64_t> unchecked = {};    // steps with an unchecked result that can be undone
@@ -76,7 +76,7 @@ class Trust {
 
   TrustOptions options_;
   Random random_;
-  std::map<std::string, Node> nodes_;
+  std::map<std::string, NodeTrust> nodes_;
   CheckPolicy policy_;      // now; a node may need more results than in the options
   int64_t calm_since_ = 0;  // the step in which policy_ changed
   bool check_all_ = false;

@@ -35,15 +35,15 @@ class BlobCache {
   void remove(const std::string& hash);
 
  private:
-  struct Blob {
+  struct CachedBlob {
     std::string hash;
     ByteVector bytes;
   };
 
   uint64_t most_bytes_, bytes_ = 0;
   size_t always_kept_;
-  std::list<Blob> blobs_;  // the last used blob is first
-  std::unordered_map<std::string, std::list<Blob>::iterator> places_;
+  std::list<CachedBlob> blobs_;  // the last used blob is first
+  std::unordered_map<std::string, std::list<CachedBlob>::iterator> places_;
 };
 
 }  // namespace kaiseki::dist

@@ -130,7 +130,7 @@ std::vector<TuningResult> ConvMeasurement::results() const {
 
 double ConvMeasurement::time(const ConvSolver& solver, const ConvProblem& problem,
                              ConvArgs args) const {
-  Workspace::Use workspace;
+  Workspace::HeldBlock workspace;
   if (const uint64_t bytes = solver.workspace_bytes(problem)) {
     workspace = backend_.device().workspace().use_for_measurement(bytes);
     if (!workspace.memory.defined()) throw NoRoom();
@@ -144,10 +144,10 @@ double ConvMeasurement::time(const ConvSolver& solver, const ConvProblem& proble
 bool ConvMeasurement::is_right(const ConvSolver& solver, const ConvProblem& problem,
                                ConvArgs args) const {
   RandomInputs random;
-  conv::Sample sample(problem, args);
+  conv::ResultSample sample(problem, args);
   if (!sample.can_show_errors()) {
     random.replace(problem, args);
-    sample = conv::Sample(problem, args);
+    sample = conv::ResultSample(problem, args);
   }
   set_nan(output(problem, args));
   time(solver, problem, args);

@@ -25,7 +25,7 @@ class PlanRunner {
   void compute(const ConvProblem& problem, ConvArgs args) {
     for (const ConvSolver* solver : order_) {
       if (!solver->applicable(problem)) continue;
-      Workspace::Use workspace;
+      Workspace::HeldBlock workspace;
       args.workspace = nullptr;
       if (const uint64_t bytes = solver->workspace_bytes(problem)) {
         workspace = backend_.device().workspace().use(bytes);
@@ -61,7 +61,7 @@ class PlanRunner {
     // run.
     const AddedOnce added(backend_, args, args.beta != 0 && !ran(solver, problem));
     try {
-      const Workspace::Use prepared = prepare(backend_, solver, problem, args);
+      const Workspace::HeldBlock prepared = prepare(backend_, solver, problem, args);
       ConvArgs all = args;
       if (prepared.memory.defined()) all.prepared = &prepared.memory;
       solver.run(problem, all);
@@ -109,8 +109,8 @@ class PlanRunner {
 
 }  // namespace
 
-Workspace::Use prepare(Backend& backend, const ConvSolver& solver, const ConvProblem& problem,
-                       const ConvArgs& args) {
+Workspace::HeldBlock prepare(Backend& backend, const ConvSolver& solver, const ConvProblem& problem,
+                             const ConvArgs& args) {
   const uint64_t bytes = solver.prepared_bytes(problem);
   if (bytes == 0) return {};
   const int64_t variant = 4 * problem.groups + static_cast<int64_t>(problem.direction);

@@ -8,8 +8,8 @@
 namespace kaiseki::conv {
 
 /// Returns the solver's transformed filter if these weights were used before.
-Workspace::Use prepare(Backend& backend, const ConvSolver& solver, const ConvProblem& problem,
-                       const ConvArgs& args);
+Workspace::HeldBlock prepare(Backend& backend, const ConvSolver& solver, const ConvProblem& problem,
+                             const ConvArgs& args);
 
 /// Runs the whole problem or a part of its images. Throws like run_convolution().
 void run_plan(Backend& backend, const ConvPlan& plan, const ConvProblem& problem,

@@ -119,7 +119,7 @@ ExactSum exact_value(const ConvProblem& problem, const ConvArgs& args, int64_t p
   return Reference(problem, args).at(place);
 }
 
-Sample::Sample(const ConvProblem& problem, const ConvArgs& args) {
+ResultSample::ResultSample(const ConvProblem& problem, const ConvArgs& args) {
   const int64_t size = result_size(problem), count = std::min(size, kPlaces);
   for (int64_t i = 0; i < count; ++i) {  // spread evenly, including both ends
     const int64_t place = (size - 1) * i / std::max<int64_t>(1, count - 1);
@@ -128,20 +128,20 @@ Sample::Sample(const ConvProblem& problem, const ConvArgs& args) {
   }
 }
 
-double Sample::largest() const {
+double ResultSample::largest() const {
   double largest = 0;
-  for (const Value& value : values_)
+  for (const SampledValue& value : values_)
     if (std::isfinite(value.size)) largest = std::max(largest, value.size);
   return largest;
 }
 
-bool Sample::can_show_errors() const { return largest() >= kSmallest; }
+bool ResultSample::can_show_errors() const { return largest() >= kSmallest; }
 
-bool Sample::matches(const Tensor& result) const {
+bool ResultSample::matches(const Tensor& result) const {
   if (!can_show_errors()) return true;
   const double allowed = kAllowed * largest();
   const float* values = result.data<float>();
-  return std::ranges::all_of(values_, [&](const Value& value) {
+  return std::ranges::all_of(values_, [&](const SampledValue& value) {
     return !(std::abs(value.sum) <= std::numeric_limits<float>::max()) ||
            std::abs(values[value.place] - value.sum) <= allowed;
   });

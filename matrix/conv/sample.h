@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sample: some values of a convolution's result, computed by plain loops in double. The tuner
+// ResultSample: some values of a convolution's result, computed by plain loops in double. The tuner
 // checks solvers against them.
 #pragma once
 
@@ -17,10 +17,10 @@ struct ExactSum {
 };
 ExactSum exact_value(const ConvProblem& problem, const ConvArgs& args, int64_t place);
 
-class Sample {
+class ResultSample {
  public:
   /// Computes x * filter, without bias and activation, or the gradients, at up to 32 positions.
-  Sample(const ConvProblem& problem, const ConvArgs& args);
+  ResultSample(const ConvProblem& problem, const ConvArgs& args);
 
   /// Returns false if every sum is NaN or too small to show an error.
   bool can_show_errors() const;
@@ -32,11 +32,11 @@ class Sample {
  private:
   double largest() const;
 
-  struct Value {
+  struct SampledValue {
     int64_t place;
     double sum, size;
   };
-  std::vector<Value> values_;
+  std::vector<SampledValue> values_;
 };
 
 }  // namespace kaiseki::conv

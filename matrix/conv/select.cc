@@ -80,14 +80,14 @@ bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvAr
   }
   const PoolArgs& wanted = *std::exchange(args.pool, &pool);
   try {
-    Workspace::Use workspace;
+    Workspace::HeldBlock workspace;
     if (const uint64_t bytes = (*chosen)->workspace_bytes(problem)) {
       workspace = shared.use(bytes);
       if (!workspace.memory.defined()) return false;
       args.workspace = &workspace.memory;
     }
     shared.request_sizes(plan->wanted, caller);
-    const Workspace::Use prepared = conv::prepare(backend, **chosen, problem, args);
+    const Workspace::HeldBlock prepared = conv::prepare(backend, **chosen, problem, args);
     if (prepared.memory.defined()) args.prepared = &prepared.memory;
     (*chosen)->run(problem, args);
   } catch (const std::bad_alloc&) {  // no scratch memory; the gradient is unchanged

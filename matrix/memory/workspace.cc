@@ -86,8 +86,8 @@ bool Workspace::allows(uint64_t bytes) const {
   return !limit_ || bytes <= *limit_;
 }
 
-Workspace::Use Workspace::use(uint64_t bytes) {
-  Use use{std::unique_lock(mutex_), {}};
+Workspace::HeldBlock Workspace::use(uint64_t bytes) {
+  HeldBlock use{std::unique_lock(mutex_), {}};
   if (bytes > size() && bytes <= available()) take(bytes, room());
   if (bytes <= size()) use.memory = block_;
   return use;
@@ -98,25 +98,25 @@ uint64_t Workspace::device_memory() const {
   return device_limits().memory;
 }
 
-const Workspace::Limits& Workspace::device_limits() const {
+const Workspace::DeviceLimits& Workspace::device_limits() const {
   if (!limits_) {
     const DeviceInfo info = device_.info();
-    limits_ = Limits{info.memory, info.max_allocation};
+    limits_ = DeviceLimits{info.memory, info.max_allocation};
   }
   return *limits_;
 }
 
-Workspace::Use Workspace::use_for_measurement(uint64_t bytes) {
-  Use trial{std::unique_lock(mutex_), {}};
+Workspace::HeldBlock Workspace::use_for_measurement(uint64_t bytes) {
+  HeldBlock trial{std::unique_lock(mutex_), {}};
   if (bytes <= size() || limit_) return use(bytes);
   const uint64_t all = room(), held = block_.defined() ? allocator_.rounded(size()) : 0;
   if (fits(bytes, all - std::min(all, held))) trial.memory = allocate(bytes);
   return trial;
 }
 
-Workspace::Use Workspace::use_derived(const Tensor& source, const DerivedCache::Form& form,
-                                      const DerivedCache::Make& make) {
-  Use use{std::unique_lock(mutex_), {}};
+Workspace::HeldBlock Workspace::use_derived(const Tensor& source, const DerivedCache::Form& form,
+                                            const DerivedCache::Make& make) {
+  HeldBlock use{std::unique_lock(mutex_), {}};
   if (limit_) return use;
   derived_.purge();
   use.memory = derived_.of(source, form, make, [this](uint64_t bytes) {

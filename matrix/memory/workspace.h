@@ -57,20 +57,20 @@ class Workspace {
   bool allows(uint64_t bytes) const;
 
   /// Holds the block while one convolution runs. A convolution on another thread waits.
-  struct Use {
+  struct HeldBlock {
     std::unique_lock<std::recursive_mutex> turn;
     Tensor memory;  // u8; undefined if there is not enough memory
   };
-  Use use(uint64_t bytes);
+  HeldBlock use(uint64_t bytes);
   /// The same for a measurement. If the block is too small, an automatic workspace adds unused
   /// memory and frees it at the end.
-  Use use_for_measurement(uint64_t bytes);
+  HeldBlock use_for_measurement(uint64_t bytes);
 
   /// Returns the output of `make` for `source` (DerivedCache::of) if an automatic workspace has
   /// room besides the block. If memory is needed, this output is released before the block. A
   /// convolution on another thread waits.
-  Use use_derived(const Tensor& source, const DerivedCache::Form& form,
-                  const DerivedCache::Make& make);
+  HeldBlock use_derived(const Tensor& source, const DerivedCache::Form& form,
+                        const DerivedCache::Make& make);
   /// Bytes of the transformed filters.
   uint64_t derived_bytes() const;
 
@@ -79,10 +79,10 @@ class Workspace {
   uint64_t room_beside() const;
   bool fits(uint64_t bytes, uint64_t room) const;
   Tensor allocate(uint64_t bytes);
-  struct Limits {
+  struct DeviceLimits {
     uint64_t memory, allocation;  // bytes of the device and of its largest buffer; 0: unknown
   };
-  const Limits& device_limits() const;
+  const DeviceLimits& device_limits() const;
   uint64_t device_memory() const;
   bool was_refused(uint64_t bytes, uint64_t held) const;
   bool take(uint64_t bytes, uint64_t room);
@@ -93,10 +93,10 @@ class Workspace {
   mutable std::recursive_mutex mutex_;  // held while a convolution uses the block
   std::optional<uint64_t> limit_;
   bool gave_way_ = false;
-  mutable std::optional<Limits> limits_;  // set after the device was queried
-  std::optional<uint64_t> refused_{};     // smallest size that the device refused
-  uint64_t refused_beside_ = 0;           // bytes that the allocator held at that time
-  uint64_t since_refused_ = 0;            // calls of grow() since then
+  mutable std::optional<DeviceLimits> limits_;  // set after the device was queried
+  std::optional<uint64_t> refused_{};           // smallest size that the device refused
+  uint64_t refused_beside_ = 0;                 // bytes that the allocator held at that time
+  uint64_t since_refused_ = 0;                  // calls of grow() since then
   std::set<uint64_t, std::greater<>> wanted_;
   std::set<Caller> callers_;
   Tensor block_;

@@ -14,7 +14,7 @@ constexpr double kQuick = 10;
 
 }  // namespace
 
-std::optional<double> Trials::Trial::milliseconds() const {
+std::optional<double> Trials::CandidateTrial::milliseconds() const {
   if (failed) return {};
   if (estimate) return estimate;
   if (runs.empty()) return {};
@@ -23,7 +23,7 @@ std::optional<double> Trials::Trial::milliseconds() const {
 
 std::optional<double> Trials::best() const {
   std::optional<double> least;
-  for (const Trial& trial : all_)
+  for (const CandidateTrial& trial : all_)
     if (const auto time = trial.milliseconds()) least = std::min(least.value_or(*time), *time);
   return least;
 }
@@ -33,7 +33,7 @@ std::optional<size_t> Trials::next() const {
   const size_t rounds = least && *least < kQuick ? kQuickRuns : kRuns;
   for (size_t round = 0; round < rounds; ++round)
     for (size_t i = 0; i < all_.size(); ++i) {
-      const Trial& trial = all_[i];
+      const CandidateTrial& trial = all_[i];
       if (trial.is_over() || trial.runs.size() != round) continue;
       if (round == 0 || i == 0 || *trial.milliseconds() <= kLost * *least) return i;
     }
@@ -41,7 +41,7 @@ std::optional<size_t> Trials::next() const {
 }
 
 std::optional<TuningResult> Trials::result(size_t candidate) const {
-  const Trial& trial = all_[candidate];
+  const CandidateTrial& trial = all_[candidate];
   if (trial.left_out) return {};
   if (trial.failed) return TuningResult{.outcome = *trial.failed};
   if (const auto time = trial.milliseconds()) return TuningResult{.milliseconds = *time};

@@ -38,7 +38,7 @@ class Trials {
   std::optional<TuningResult> result(size_t candidate) const;
 
  private:
-  struct Trial {
+  struct CandidateTrial {
     std::vector<double> runs{};  // milliseconds
     std::optional<double> estimate{};
     std::optional<TuningOutcome> failed{};
@@ -49,7 +49,7 @@ class Trials {
   };
   std::optional<double> best() const;
 
-  std::vector<Trial> all_;
+  std::vector<CandidateTrial> all_;
 };
 
 }  // namespace kaiseki

@@ -59,7 +59,7 @@ OneVsRestSgd::OneVsRestSgd(const SgdProblem& problem, ClassWeights weights, std:
 }
 
 void OneVsRestSgd::run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs,
-                       Learned next) {
+                       LearnedStates next) {
   const Tensor host = on_host(x);
   if (next.states.empty()) next.states.resize(next.classes.size() == 2 ? 1 : next.classes.size());
   std::vector<int64_t> passes(next.states.size());
@@ -103,7 +103,7 @@ void OneVsRestSgd::partial_fit(const Tensor& x, const Tensor& y,
     check_samples(x, name_);
   else
     check_samples(x, function_.features(), name_);
-  Learned next = learned_;
+  LearnedStates next = learned_;
   if (!classes.empty()) {
     const LabelCodes known = encode_labels(classes);
     check_classes(known.classes, name_);

@@ -48,18 +48,18 @@ class OneVsRestSgd {
   const std::string& name() const { return name_; }
 
  private:
-  struct Learned {
+  struct LearnedStates {
     std::vector<int32_t> classes;
     std::vector<double> weights;  // of the classes
     std::vector<SgdState> states;
   };
   /// Trains `next` and keeps it. If it throws, the model stays as it was.
-  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs, Learned next);
+  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t epochs, LearnedStates next);
 
   SgdProblem problem_;
   ClassWeights class_weight_;
   std::string name_;
-  Learned learned_;
+  LearnedStates learned_;
   LinearFunction function_;
   int64_t iterations_ = 0;
 };

@@ -26,12 +26,12 @@ struct SearchCandidate {
 /// The values of one setting.
 template <class Options>
 struct ParamAxis {
-  struct Value {
+  struct NamedValue {
     std::string text;
     std::function<void(Options&)> set;
   };
   std::string name;
-  std::vector<Value> values;
+  std::vector<NamedValue> values;
 };
 
 /// vary("c", &SVCOptions::c, {0.1, 1, 10}). `texts` name the values in results. A value without a

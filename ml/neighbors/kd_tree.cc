@@ -78,7 +78,7 @@ void KdTree::build(int64_t node, const float* samples, int64_t leaf_size) {
 template <class Visitor>
 void KdTree::visit(int64_t number, const float* query, float distance, std::vector<float>& offsets,
                    Visitor& visitor) const {
-  const Node& node = nodes_[number];
+  const KdNode& node = nodes_[number];
   if (node.leaf) {
     for (int64_t i = node.begin; i < node.end; ++i)
       visitor.see({squared_distance(query, values_.data() + i * features_, features_), order_[i]});

@@ -24,7 +24,7 @@ class KdTree {
                                     std::optional<int32_t> except) const;
 
  private:
-  struct Node {
+  struct KdNode {
     int64_t begin, end;
     bool leaf = true;
     int64_t left = 0, right = 0;
@@ -37,7 +37,7 @@ class KdTree {
   void build(int64_t node, const float* samples, int64_t leaf_size);
 
   int64_t features_;
-  std::vector<Node> nodes_;
+  std::vector<KdNode> nodes_;
   std::vector<int32_t> order_;  // sample numbers, in the order of leaves
   std::vector<float> values_;   // samples in that order
 };

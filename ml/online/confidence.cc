@@ -83,7 +83,7 @@ int64_t ConfidenceClassifier::learn(const float* x, const std::vector<int32_t>& 
 }
 
 void ConfidenceClassifier::run(const Tensor& x, const std::vector<int32_t>& codes, int64_t passes,
-                               Learned next) {
+                               LearnedWeights next) {
   const Tensor host = on_host(x);
   if (next.weights.empty()) {
     const auto size = static_cast<size_t>(host.dim(1) + 1);
@@ -128,7 +128,7 @@ void ConfidenceClassifier::partial_fit(const Tensor& x, const Tensor& y,
     check_samples(x, name_);
   else
     check_samples(x, function_.features(), name_);
-  Learned next = learned_;
+  LearnedWeights next = learned_;
   if (!classes.empty()) {
     const std::vector<int32_t> known = encode_labels(classes).classes;
     check_classes(known, name_);

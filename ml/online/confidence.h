@@ -67,17 +67,17 @@ class ConfidenceClassifier {
   int64_t learn(const float* x, const std::vector<int32_t>& codes, int32_t positive, int64_t passes,
                 uint64_t stream, Weights& weights) const;
   bool step(const float* x, double y, Weights& weights) const;
-  struct Learned {
+  struct LearnedWeights {
     std::vector<int32_t> classes;
     std::vector<Weights> weights;
   };
   /// Trains `next` and keeps it. If it throws, the model stays as it was.
-  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t passes, Learned next);
+  void run(const Tensor& x, const std::vector<int32_t>& codes, int64_t passes, LearnedWeights next);
 
   ConfidenceProblem problem_;
   ConfidenceOptions options_;
   std::string name_;
-  Learned learned_;
+  LearnedWeights learned_;
   LinearFunction function_;
   int64_t iterations_ = 0;
 };

@@ -20,7 +20,7 @@ void ProtoReader::fail(uint64_t position, const std::string& what) const {
   throw ParseError(source_, "byte " + std::to_string(position), what);
 }
 
-void ProtoReader::expect(const ProtoField& field, ProtoField::Wire wire,
+void ProtoReader::expect(const ProtoField& field, ProtoField::Encoding wire,
                          std::string_view what) const {
   if (field.wire != wire)
     fail(field.position, "expected " + std::string(what) + " in field " +
@@ -54,18 +54,19 @@ bool ProtoReader::next(ProtoField& field) {
   if (key >> 3 < 1 || key >> 3 > kLargestField)
     fail(position_, "the file is not ONNX (protobuf), or damaged: the field number is " +
                         std::to_string(key >> 3));
-  field = {.number = static_cast<uint32_t>(key >> 3), .wire = static_cast<ProtoField::Wire>(wire)};
+  field = {.number = static_cast<uint32_t>(key >> 3),
+           .wire = static_cast<ProtoField::Encoding>(wire)};
   switch (field.wire) {
-    case ProtoField::Wire::varint:
+    case ProtoField::Encoding::varint:
       field.value = varint();
       break;
-    case ProtoField::Wire::fixed64:
+    case ProtoField::Encoding::fixed64:
       field.value = load_le<uint64_t>(take(8, "a number").data());
       break;
-    case ProtoField::Wire::fixed32:
+    case ProtoField::Encoding::fixed32:
       field.value = load_le<uint32_t>(take(4, "a number").data());
       break;
-    case ProtoField::Wire::bytes: {
+    case ProtoField::Encoding::bytes: {
       const uint64_t length = varint();
       field.position = position_;
       field.bytes = take(length, "field " + std::to_string(field.number));
@@ -79,17 +80,17 @@ bool ProtoReader::next(ProtoField& field) {
 }
 
 int64_t ProtoReader::integer(const ProtoField& field) const {
-  expect(field, ProtoField::Wire::varint, "an integer");
+  expect(field, ProtoField::Encoding::varint, "an integer");
   return static_cast<int64_t>(field.value);
 }
 
 float ProtoReader::number(const ProtoField& field) const {
-  expect(field, ProtoField::Wire::fixed32, "a float");
+  expect(field, ProtoField::Encoding::fixed32, "a float");
   return std::bit_cast<float>(static_cast<uint32_t>(field.value));
 }
 
 ByteView ProtoReader::bytes(const ProtoField& field) const {
-  expect(field, ProtoField::Wire::bytes, "bytes");
+  expect(field, ProtoField::Encoding::bytes, "bytes");
   return field.bytes;
 }
 
@@ -100,7 +101,7 @@ ProtoReader ProtoReader::message(const ProtoField& field) const {
 }
 
 void ProtoReader::append(const ProtoField& field, std::vector<int64_t>& to) const {
-  if (field.wire != ProtoField::Wire::bytes) {
+  if (field.wire != ProtoField::Encoding::bytes) {
     to.push_back(integer(field));
     return;
   }
@@ -109,7 +110,7 @@ void ProtoReader::append(const ProtoField& field, std::vector<int64_t>& to) cons
 }
 
 void ProtoReader::append(const ProtoField& field, std::vector<float>& to) const {
-  if (field.wire != ProtoField::Wire::bytes) {
+  if (field.wire != ProtoField::Encoding::bytes) {
     to.push_back(number(field));
     return;
   }
@@ -133,18 +134,18 @@ void ProtoWriter::varint(uint64_t value) {
   append(bytes += static_cast<char>(value));
 }
 
-void ProtoWriter::tag(uint32_t number, ProtoField::Wire wire) {
+void ProtoWriter::tag(uint32_t number, ProtoField::Encoding wire) {
   varint(uint64_t{number} << 3 | static_cast<uint64_t>(wire));
 }
 
 ProtoWriter& ProtoWriter::integer(uint32_t number, int64_t value) {
-  tag(number, ProtoField::Wire::varint);
+  tag(number, ProtoField::Encoding::varint);
   varint(static_cast<uint64_t>(value));
   return *this;
 }
 
 ProtoWriter& ProtoWriter::number(uint32_t number, float value) {
-  tag(number, ProtoField::Wire::fixed32);
+  tag(number, ProtoField::Encoding::fixed32);
   std::byte bytes[sizeof value];
   store_le(std::bit_cast<uint32_t>(value), bytes);
   append(as_text(bytes));
@@ -152,14 +153,14 @@ ProtoWriter& ProtoWriter::number(uint32_t number, float value) {
 }
 
 ProtoWriter& ProtoWriter::text(uint32_t number, std::string_view value) {
-  tag(number, ProtoField::Wire::bytes);
+  tag(number, ProtoField::Encoding::bytes);
   varint(value.size());
   append(value);
   return *this;
 }
 
 ProtoWriter& ProtoWriter::bytes(uint32_t number, ByteView value) {
-  tag(number, ProtoField::Wire::bytes);
+  tag(number, ProtoField::Encoding::bytes);
   varint(value.size());
   if (value.empty()) return *this;
   chunks_.push_back({"", value});
@@ -168,7 +169,7 @@ ProtoWriter& ProtoWriter::bytes(uint32_t number, ByteView value) {
 }
 
 ProtoWriter& ProtoWriter::message(uint32_t number, ProtoWriter value) {
-  tag(number, ProtoField::Wire::bytes);
+  tag(number, ProtoField::Encoding::bytes);
   varint(value.size());
   for (Chunk& chunk : value.chunks_) {
     if (chunk.borrowed.empty()) {

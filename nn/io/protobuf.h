@@ -13,9 +13,9 @@ namespace kaiseki::nn {
 
 /// One field of a message. The field number gives its meaning.
 struct ProtoField {
-  enum class Wire : uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+  enum class Encoding : uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
   uint32_t number = 0;
-  Wire wire = Wire::varint;
+  Encoding wire = Encoding::varint;
   uint64_t value = 0;     // of varint, fixed64 and fixed32
   ByteView bytes = {};    // of bytes: a text, a message or packed numbers
   uint64_t position = 0;  // in the file: first byte of `bytes`, or the byte after the value
@@ -44,7 +44,7 @@ class ProtoReader {
 
  private:
   [[noreturn]] void fail(uint64_t position, const std::string& what) const;
-  void expect(const ProtoField& field, ProtoField::Wire wire, std::string_view what) const;
+  void expect(const ProtoField& field, ProtoField::Encoding wire, std::string_view what) const;
   uint64_t varint();
   ByteView take(uint64_t count, std::string_view what);
 
@@ -73,7 +73,7 @@ class ProtoWriter {
     std::string owned;
     ByteView borrowed;
   };
-  void tag(uint32_t number, ProtoField::Wire wire);
+  void tag(uint32_t number, ProtoField::Encoding wire);
   void varint(uint64_t value);
   void append(std::string_view bytes);
 

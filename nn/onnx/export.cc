@@ -74,7 +74,7 @@ class Exporter {
   /// Marks the values that the outputs need. The test phase skips layers of the training phase.
   void find_needed() {
     needed_.assign(graph_.spec.inputs.size() + graph_.nodes.size(), false);
-    for (const Graph::Output& output : graph_.outputs)
+    for (const Graph::NamedOutput& output : graph_.outputs)
       needed_[static_cast<size_t>(output.value)] = true;
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       if (!needed_[static_cast<size_t>(graph_.value_of(i))]) continue;
@@ -100,7 +100,7 @@ class Exporter {
   /// is several outputs, the name that equals the layer's name is preferred, then the first
   /// output's name.
   void name_outputs() {
-    for (const Graph::Output& output : graph_.outputs) {
+    for (const Graph::NamedOutput& output : graph_.outputs) {
       const int value = in_test_phase(output.value), i = graph_.producer_of(value);
       const bool is_input = i < 0 && output.name == name_of(value);
       output_names_.push_back(is_input ? output.name : onnx_.free_name(output.name));

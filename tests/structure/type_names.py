@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Finds two types with the same name and namespace. Two such types in one program are undefined behavior, which the linker does not
-report. Also finds two headers of the library whose types share a name, in any namespaces."""
+report. Also finds two headers of the library whose types share a name, in any namespaces and classes."""
 import collections
 import pathlib
 import re
@@ -12,19 +12,27 @@ OPENS = re.compile(r"namespace( [\w:]+)? \{")
 CLOSES = re.compile(r"\}  // namespace")
 DEFINES = re.compile(r"(?:template <.*> )?(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: : .*)? ?\{")
 
+# Names of a class's parts. Readers see them with the name of the class, such as Json::Kind.
+PARTS = {"Close", "Kind", "State"}
 LIBRARY = ("base", "matrix", "nn", "ml", "dist", "cli")
 
 
 def types(text):
-    """Returns the types that a file defines outside of functions, classes and unnamed namespaces, with their namespaces."""
-    names = []
+    """Returns the types that a file defines outside of functions and unnamed namespaces, with their namespaces and classes."""
+    names, classes = [], []
     for line in text.split("\n"):
+        depth, rest = (len(line) - len(line.lstrip(" "))) // 2, line.lstrip(" ")
         if opens := OPENS.match(line):
             names.append((opens[1] or "").strip())
         elif CLOSES.match(line):
             names.pop()
-        elif (defines := DEFINES.match(line)) and all(names):
-            yield "::".join([*names, defines[1]])
+        elif rest.startswith("}"):
+            del classes[depth:]
+        elif (defines := DEFINES.match(rest)) and depth == len(classes) and all(names):  # deeper: in a function
+            if not classes or defines[1] not in PARTS:
+                yield "::".join([*names, *classes, defines[1]])
+            if line.count("{") > line.count("}"):
+                classes.append(defines[1])
 
 
 def problems():

@@ -37,7 +37,7 @@ class Keeper {
 
   /// Returns the copy, or an empty vector if there is none.
   std::vector<float> keep(const Tensor& source, int64_t variant = 0) {
-    const Workspace::Use use =
+    const Workspace::HeldBlock use =
         workspace().use_derived(source, {this, variant, source.bytes()}, [&](Tensor& to) {
           Tensor values = to.reinterpret(DType::f32);
           copy(source.reshape(values.shape()), values);
@@ -178,7 +178,7 @@ TEST_CASE("derived cache: a maker that uses up the room still gets its result") 
     const Tensor source = Tensor::full({kCount}, 6, device);
     keeper.keep(source);
     const DerivedCache::Form form{&keeper, 0, source.bytes()};
-    const Workspace::Use use = keeper.workspace().use_derived(source, form, [&](Tensor& to) {
+    const Workspace::HeldBlock use = keeper.workspace().use_derived(source, form, [&](Tensor& to) {
       const Tensor scratch({12 * static_cast<int64_t>(kMiB)}, DType::u8, device);
       CHECK_THROWS_AS(Tensor({3 * static_cast<int64_t>(kMiB)}, DType::u8, device), OutOfMemory);
       Tensor values = to.reinterpret(DType::f32);

@@ -176,7 +176,7 @@ TEST_CASE("workspace: one convolution uses it at a time, and a tensor that needs
   int order = 0, used = 0, allocated = 0;
   std::thread other;
   {
-    const Workspace::Use use = workspace.use(12 * kMiB);
+    const Workspace::HeldBlock use = workspace.use(12 * kMiB);
     other = std::thread([&] {
       const Tensor larger = small.tensor(10 * kMiB);
       allocated = ++order;
@@ -196,7 +196,7 @@ TEST_CASE("workspace: a solver that runs out of memory keeps its block") {
   SmallDevice small(Device::cpu(), 16 * kMiB);
   small.workspace().reserve(12 * kMiB);
   {
-    const Workspace::Use use = small.workspace().use(12 * kMiB);
+    const Workspace::HeldBlock use = small.workspace().use(12 * kMiB);
     CHECK_THROWS_AS(small.tensor(10 * kMiB), OutOfMemory);
     CHECK(use.memory.defined());
   }

@@ -394,7 +394,7 @@ TEST_CASE("opencl gemm: measuring waits for the memory of a convolution that is 
   REQUIRE(workspace.size() == kRoom);
   std::thread other;
   {
-    const Workspace::Use use = workspace.use(kRoom);
+    const Workspace::HeldBlock use = workspace.use(kRoom);
     other = std::thread([&] { chosen_gemm(backend->opencl(), data.args); });
     // Simulates work. The other thread waits for the workspace, which cannot be seen from here.
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

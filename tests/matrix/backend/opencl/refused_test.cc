@@ -89,7 +89,7 @@ TEST_CASE("a launch without room waits for a convolution that launches too") {
   };
   std::thread other;
   {
-    const Workspace::Use use = workspace.use(1 << 20);
+    const Workspace::HeldBlock use = workspace.use(1 << 20);
     other = std::thread([&] { fill(x, 3); });
     CHECK(test::wait_until([&] { return launches == 1; }));
     fill(y, 4);
