@@ -23,12 +23,12 @@ const TunePolicy kSame = {.mode = TuneMode::off, .deterministic = true};
 constexpr PoolMode kModes[] = {PoolMode::data, PoolMode::concurrent_head, PoolMode::border};
 
 #ifdef KAISEKI_SLOW_BUILD
-constexpr int kSteps = 40;
+constexpr int kSteps = 40, kRuleSteps = 10, kWireSteps = 15;
 constexpr float kLearned = 0.95f;  // share of the first loss
 constexpr uint64_t kSeeds = 1;
 const std::vector<int> kNodes{1, 3};
 #else
-constexpr int kSteps = 100;
+constexpr int kSteps = 100, kRuleSteps = 30, kWireSteps = 60;
 constexpr float kLearned = 0.7f;
 constexpr uint64_t kSeeds = 3;
 const std::vector<int> kNodes{1, 2, 3, 5};
@@ -74,7 +74,7 @@ TEST_CASE("every optimizer gives the same weights over a pool as on one machine"
   };
   // The last minibatch of an epoch has 21 samples.
   const auto data = small_digits(8 * 32 + 21);
-  const Weights plain = Run({}, {}, 1, kSmall, data).train(30).weights();
+  const Weights plain = Run({}, {}, 1, kSmall, data).train(kRuleSteps).weights();
   for (const Rule& rule :
        {Rule{{.name = "momentum", .weight_decay = 0.01}, 0.02},
         Rule{{.name = "momentum", .clip_norm = 0.5}, 0.02},
@@ -84,11 +84,11 @@ TEST_CASE("every optimizer gives the same weights over a pool as on one machine"
     const auto run = [&](const std::optional<PoolTrainingOptions>& options) {
       return Run(options, some_nodes(2), 1, kSmall, data, rule.options, rule.rate);
     };
-    const Weights expected = run({}).train(30).weights();
+    const Weights expected = run({}).train(kRuleSteps).weights();
     CHECK(difference(plain, expected) > 1e-3);
     for (PoolMode mode : kModes) {
       CAPTURE(pool_mode_name(mode));
-      CHECK(difference(run(pool_options(mode)).train(30).weights(), expected) < 1e-5);
+      CHECK(difference(run(pool_options(mode)).train(kRuleSteps).weights(), expected) < 1e-5);
     }
   }
 }
@@ -208,11 +208,11 @@ TEST_CASE("batch normalization accepts a short last ticket, even of one sample")
 TEST_CASE("training with f16 and i8 on the wire learns") {
   test::WithTunePolicy policy(kSame);
   Run alone;
-  alone.train(60);
+  alone.train(kWireSteps);
   for (PoolMode mode : kModes)
     for (WireType wire : {WireType::f16, WireType::i8}) {
       Run run(pool_options(mode, wire), some_nodes(2));
-      run.train(60);
+      run.train(kWireSteps);
       CHECK(run.losses.back() == doctest::Approx(alone.losses.back()).epsilon(0.1));
     }
 }

@@ -2,9 +2,11 @@
 // Convolutions for tests: shapes of common layers, and unusual ones.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "matrix/conv/solver.h"
+#include "matrix/device.h"
 
 namespace kaiseki::test {
 
@@ -71,6 +73,14 @@ inline std::vector<ConvProblem> conv_cases() {
       make(2, 66, 8, 12, 70, 5, 5, {1, 1}, {2, 2}),
       make(2, 3, 19, 21, 31, 3, 3, {1, 1}, {1, 1}),
   };
+}
+
+/// On the CPU the longest stride takes most of the time, so the tests that run it often shorten it.
+inline std::vector<ConvProblem> conv_cases_to_repeat(Device device) {
+  std::vector<ConvProblem> cases = conv_cases();
+  if (device.is_cpu())
+    for (ConvProblem& p : cases) p.stride[1] = std::min<int64_t>(p.stride[1], 1024);
+  return cases;
 }
 
 }  // namespace kaiseki::test

@@ -38,6 +38,13 @@ inline Tensor nan_workspace(uint64_t bytes, Device device) {
   return Tensor::full({floats}, NAN, device).reinterpret(DType::u8);
 }
 
+inline void run_solver(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args,
+                       Device device) {
+  Tensor workspace = nan_workspace(solver.workspace_bytes(problem), device);
+  if (workspace.defined()) args.workspace = &workspace;
+  solver.run(problem, args);
+}
+
 /// A float sum in any order has an error below (number of terms) * epsilon * (sum of absolute
 /// products). Measured errors are about the square root of that. 64 epsilon and one rounding of the
 /// result are therefore ample. A solver that mixes neighboring sums, like Winograd's, has the error

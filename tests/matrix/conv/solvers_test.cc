@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "matrix/backend/backend.h"
-#include "matrix/threads.h"
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/directions.h"
 #include "tests/matrix/conv/reference.h"
@@ -45,12 +44,6 @@ bool mixes_sums(const ConvSolver& solver) {
          solver.name().find("fft") != std::string_view::npos;
 }
 
-void run(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args, Device device) {
-  Tensor workspace = test::nan_workspace(solver.workspace_bytes(problem), device);
-  if (workspace.defined()) args.workspace = &workspace;
-  solver.run(problem, args);
-}
-
 /// Checks that each solver ran in each direction that it supports, and in no other.
 void check_all_ran(const std::set<std::string>& ran, Backend& backend) {
   const std::set<std::string> all = test::all_runs(backend);
@@ -58,14 +51,6 @@ void check_all_ran(const std::set<std::string>& ran, Backend& backend) {
   std::set_symmetric_difference(ran.begin(), ran.end(), all.begin(), all.end(),
                                 std::inserter(differ, differ.end()));
   for (const std::string& name : differ) FAIL_CHECK(name);
-}
-
-/// On the CPU the longest stride takes most of the time, so the tests that run it often shorten it.
-std::vector<ConvProblem> cases_to_repeat(Device device) {
-  std::vector<ConvProblem> cases = test::conv_cases();
-  if (device.is_cpu())
-    for (ConvProblem& p : cases) p.stride[1] = std::min<int64_t>(p.stride[1], 1024);
-  return cases;
 }
 
 double activated(double v, Activation activation) {
@@ -96,14 +81,14 @@ void check_bias_and_activations(const ConvSolver& solver, const ConvProblem& p, 
       size[i] += 1;
     }
     Tensor y = Tensor::full(data.y.shape(), 7, device);
-    run(solver, p,
-        {.x = &data.x,
-         .filter = &data.filter,
-         .y = &y,
-         .bias = &data.bias,
-         .activation = activation,
-         .slope = 0.1f},
-        device);
+    test::run_solver(solver, p,
+                     {.x = &data.x,
+                      .filter = &data.filter,
+                      .y = &y,
+                      .bias = &data.bias,
+                      .activation = activation,
+                      .slope = 0.1f},
+                     device);
     test::check_sums(y, values, size, mixes_sums(solver));
   }
 }
@@ -117,7 +102,8 @@ void check_beta(const ConvSolver& solver, const ConvProblem& p, Data& data,
     sums[i] += 0.5 * before[i];
     size[i] += 1;
   }
-  run(solver, p, {.x = &data.x, .filter = &dfilter, .y = &data.y, .beta = 0.5f}, device);
+  test::run_solver(solver, p, {.x = &data.x, .filter = &dfilter, .y = &data.y, .beta = 0.5f},
+                   device);
   test::check_sums(dfilter, sums, size, mixes_sums(solver));
 }
 
@@ -140,7 +126,7 @@ TEST_CASE("every solver agrees with plain loops") {
           Tensor result = Tensor::full(like.shape(), 7, device);
           ConvArgs args{.x = &data.x, .filter = &data.filter, .y = &data.y};
           (forward ? args.y : back ? args.x : args.filter) = &result;
-          run(*solver, p, args, device);
+          test::run_solver(*solver, p, args, device);
           test::check_sums(result,
                            forward ? expected.y
                            : back  ? expected.dx
@@ -158,7 +144,7 @@ TEST_CASE("every solver agrees with plain loops") {
 
 TEST_CASE("every solver adds the bias, applies the activation, and applies beta to the gradient") {
   test::for_each_device([](Device device) {
-    const auto cases = cases_to_repeat(device);
+    const auto cases = test::conv_cases_to_repeat(device);
     std::set<std::string> ran;
     for (size_t i = 0; i < cases.size(); ++i) {
       ConvProblem p = cases[i];
@@ -181,34 +167,6 @@ TEST_CASE("every solver adds the bias, applies the activation, and applies beta 
       if (name.ends_with(direction_name(ConvDirection::backward_data))) ran.insert(name);
     check_all_ran(ran, device.backend());
   });
-}
-
-TEST_CASE("the CPU's solvers give the same bits with any number of threads") {
-  for (ConvProblem p : cases_to_repeat(Device::cpu())) {
-    Data data(p, Device::cpu());
-    for (const ConvSolver* solver : Device::cpu().backend().conv_solvers()) {
-      INFO(std::string(solver->name()), " ", p.str());
-      REQUIRE(solver->deterministic());
-      for (ConvDirection direction :
-           {ConvDirection::forward, ConvDirection::backward_data, ConvDirection::backward_filter}) {
-        p.direction = direction;
-        if (!solver->applicable(p)) continue;
-        std::vector<float> first;
-        for (int threads : {1, 2, 3}) {
-          set_thread_count(threads);
-          Data copy = data;
-          Tensor& out = direction == ConvDirection::forward         ? copy.y
-                        : direction == ConvDirection::backward_data ? copy.x
-                                                                    : copy.filter;
-          out = Tensor::zeros(out.shape());
-          run(*solver, p, {.x = &copy.x, .filter = &copy.filter, .y = &copy.y}, Device::cpu());
-          if (first.empty()) first = out.to_vector();
-          CHECK(first == out.to_vector());
-        }
-      }
-    }
-  }
-  set_thread_count(0);
 }
 
 TEST_CASE("a problem counts its operations and has a name") {
