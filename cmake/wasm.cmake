@@ -15,20 +15,12 @@ add_link_options(-msimd128 -fwasm-exceptions -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEM
 
 add_library(kaiseki_no_threads OBJECT ${CMAKE_CURRENT_LIST_DIR}/emscripten/no_threads.cc)
 
-# Adds both variants of a test executable for Node, with access to Node's files. In the variant with threads, main() runs
-# in a second thread, and Node's own thread starts further threads. Two threads are started in advance. A test that ends
-# early then never waits for a thread that Node can no longer start.
+# Adds both variants of a test executable. The one for Node has access to Node's files, and no threads. The one for pages
+# (tests/wasm/pages.js) has threads, and files in memory. Its main() runs in a second thread, and the page's own thread
+# starts further threads.
 function(kaiseki_wasm_test name)
-  set(options -O1 -sNODERAWFS -sEXIT_RUNTIME)
-  target_link_options(${name} PRIVATE ${options})
+  target_link_options(${name} PRIVATE -O1 -sNODERAWFS -sEXIT_RUNTIME)
   target_sources(${name} PRIVATE $<TARGET_OBJECTS:kaiseki_no_threads>)
-  add_executable(${name}_threads $<TARGET_OBJECTS:${name}> $<TARGET_OBJECTS:kaiseki_test_main>)
-  set_target_properties(${name}_threads PROPERTIES LINKER_LANGUAGE CXX)
-  target_link_libraries(${name}_threads PRIVATE kaiseki_nn)
-  target_link_options(${name}_threads PRIVATE ${options} -pthread -sPROXY_TO_PTHREAD
-                      -sPTHREAD_POOL_SIZE=2)
-
-  # The third variant is for pages (tests/wasm/pages.js). It has threads, and files in memory.
   add_executable(${name}_page $<TARGET_OBJECTS:${name}> $<TARGET_OBJECTS:kaiseki_test_main>)
   set_target_properties(${name}_page PROPERTIES LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/pages)
   target_link_libraries(${name}_page PRIVATE kaiseki_nn)

@@ -6,7 +6,7 @@
 # stay small. wasm/test/learn.test.js tests their bindings.
 set(left_out_sources "linalg/.*_test.cc|gzip_test.cc|npz_test.cc|idx_test.cc|file_test.cc|real_data_test.cc|attacks_test.cc|faults_test.cc|gather_test.cc|norm_gate_test.cc|snapshots_test.cc|trust_test.cc|updater_test.cc")
 
-# Test cases by name, left out in both variants.
+# Test cases by name, left out in Node and in pages.
 set(left_out_cases
   # The address space has no limit to set, and there is no fork.
   "if no more threads can be started*"
@@ -28,9 +28,9 @@ set(left_out_cases
   "weights: a pipe is read once*"
 )
 
-# Tests that need threads, mostly for an iterator's prefetched batches. In plan_test.cc a sleeping solver keeps the
-# processor busy without threads, so its time measures nothing. pooled_test.cc takes a minute, and computes the same bits
-# in the program with threads.
+# The programs for Node have no threads. These tests need some, mostly for an iterator's prefetched batches. They run in
+# pages. In plan_test.cc a sleeping solver keeps the processor busy without threads, so its time measures nothing.
+# pooled_test.cc takes long, and computes the same bits in pages.
 set(left_out_sources_without_threads iterator_test.cc checkpoint_test.cc minibatch_size_test.cc plan_test.cc
   pooled_test.cc trainer_test.cc updater_test.cc)
 set(left_out_without_threads
