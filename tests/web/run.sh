@@ -33,8 +33,9 @@ rm -rf taps && mkdir taps
 # `node --test` would run the file in another process, and lose its last results when that process ends.
 # If Chromium itself ends, the file runs once more. A page that makes Chromium end does so again.
 run_file() {
-  local tap
+  local tap start=$SECONDS
   tap=taps/$(basename "$1" .test.js).tap
+  trap 'echo "web: $1 took $((SECONDS - start)) s"; trap - RETURN' RETURN
   node --test-force-exit --test-reporter=tap "$1" >"$tap" && return
   grep -q 'Target page, context or browser has been closed' "$tap" || return 1
   echo "web: Chromium ended during $1, which runs once more"
