@@ -24,7 +24,7 @@ endfunction()
 # Tests, except those that compute much themselves: with a sanitizer, -O0 compiles them in a third of the time.
 function(kaiseki_test_optimization target)
   kaiseki_little_optimized(${target})
-  if(KAISEKI_SANITIZE AND NOT target MATCHES "^(matrix|opencl)_tests$")
+  if(KAISEKI_SANITIZE AND NOT target MATCHES "^(matrix|opencl|ml_(cluster|ensemble|linear|mixture|neighbors|online))_tests$")
     target_compile_options(${target} PRIVATE -O0)
   endif()
 endfunction()

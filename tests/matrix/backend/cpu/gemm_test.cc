@@ -67,8 +67,8 @@ struct Case {
     std::vector<double> sums(g.m * g.n), sizes(g.m * g.n);
     for (int64_t t = 0; t < g.batch; ++t) {
       kaiseki::test::multiply_loops(
-          {&a[t * g.stride_a], g.trans_a ? 1 : g.lda, g.trans_a ? g.lda : 1},
-          {&b[t * g.stride_b], g.trans_b ? 1 : g.ldb, g.trans_b ? g.ldb : 1}, g.m, g.n, g.k,
+          {a.data() + t * g.stride_a, g.trans_a ? 1 : g.lda, g.trans_a ? g.lda : 1},
+          {b.data() + t * g.stride_b, g.trans_b ? 1 : g.ldb, g.trans_b ? g.ldb : 1}, g.m, g.n, g.k,
           sums.data(), sizes.data());
       for (int64_t i = 0; i < g.m; ++i)
         for (int64_t j = 0; j < g.n; ++j) {
