@@ -74,12 +74,6 @@ bool same(const Tensor& a, const Tensor& b) {
   return x.size() == y.size();
 }
 
-void run(const ConvSolver& solver, const ConvProblem& problem, ConvArgs args) {
-  Tensor workspace = test::nan_workspace(solver.workspace_bytes(problem), Device::cpu());
-  if (workspace.defined()) args.workspace = &workspace;
-  solver.run(problem, args);
-}
-
 void check_forward(const ConvSolver& solver, const ConvProblem& p, const Pool2d& pool) {
   const Shape whole{p.n, p.k, p.out_h(), p.out_w()}, shape = pool2d_shape(whole, pool);
   Tensor x = tied({p.n, p.c, p.h, p.w}, 1), filter = tied({p.k, p.c / p.groups, p.r, p.s}, 2);
@@ -88,7 +82,7 @@ void check_forward(const ConvSolver& solver, const ConvProblem& p, const Pool2d&
   ConvArgs args{.x = &x, .filter = &filter, .bias = &bias, .activation = Activation::relu};
   Tensor between(whole), expected(shape), places(shape, DType::i32);
   args.y = &between;
-  run(solver, p, args);
+  test::run_solver(solver, p, args, Device::cpu());
   max_pool2d(between, pool, expected, places);
   PoolArgs pooling = pool_args(whole, shape, pool, true);
   Tensor y = Tensor::full(shape, 7), indices = Tensor::zeros(shape, DType::i32);
@@ -96,12 +90,12 @@ void check_forward(const ConvSolver& solver, const ConvProblem& p, const Pool2d&
   pooling.indices = &indices;
   args.y = nullptr;
   args.pool = &pooling;
-  run(solver, p, args);
+  test::run_solver(solver, p, args, Device::cpu());
   CHECK(same(y, expected));
   CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
   y = Tensor::full(shape, 7);
   pooling.indices = nullptr;
-  run(solver, p, args);
+  test::run_solver(solver, p, args, Device::cpu());
   CHECK(same(y, expected));
 }
 
@@ -117,7 +111,7 @@ void check_backward(const ConvSolver& solver, const ConvProblem& p, const Pool2d
   const Tensor before = result.clone();
   ConvArgs args{.x = &x, .filter = &filter, .y = &between, .beta = 0.5f};
   if (p.direction == ConvDirection::backward_data) args.beta = 0;
-  run(solver, p, args);
+  test::run_solver(solver, p, args, Device::cpu());
   const Tensor expected = result;
   result = before;
   PoolArgs pooling = pool_args(whole, shape, pool, true);
@@ -125,7 +119,7 @@ void check_backward(const ConvSolver& solver, const ConvProblem& p, const Pool2d
   pooling.indices = &indices;
   args.y = nullptr;
   args.pool = &pooling;
-  run(solver, p, args);
+  test::run_solver(solver, p, args, Device::cpu());
   CHECK(same(result, expected));
 }
 
