@@ -17,13 +17,17 @@ namespace kaiseki::opencl {
   X(clCreateKernel)                 \
   X(clCreateProgramWithBinary)      \
   X(clCreateProgramWithSource)      \
+  X(clEnqueueBarrierWithWaitList)   \
   X(clEnqueueCopyBuffer)            \
   X(clEnqueueCopyBufferRect)        \
   X(clEnqueueFillBuffer)            \
+  X(clEnqueueMapBuffer)             \
+  X(clEnqueueMarkerWithWaitList)    \
   X(clEnqueueNDRangeKernel)         \
   X(clEnqueueReadBuffer)            \
   X(clEnqueueWriteBuffer)           \
   X(clFinish)                       \
+  X(clFlush)                        \
   X(clGetDeviceIDs)                 \
   X(clGetDeviceInfo)                \
   X(clGetKernelWorkGroupInfo)       \
@@ -33,10 +37,12 @@ namespace kaiseki::opencl {
   X(clGetProgramInfo)               \
   X(clReleaseCommandQueue)          \
   X(clReleaseContext)               \
+  X(clReleaseEvent)                 \
   X(clReleaseKernel)                \
   X(clReleaseMemObject)             \
   X(clReleaseProgram)               \
-  X(clSetKernelArg)
+  X(clSetKernelArg)                 \
+  X(clWaitForEvents)
 
 struct Api {
 #define KAISEKI_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;

@@ -89,6 +89,7 @@ void gemm_clblast(OpenclDevice& device, const GemmArgs& args) {
         b.offset, size(args.ldb), size(args.stride_b), beta, c.memory, c.offset, size(args.ldc),
         size(args.stride_c), size(args.batch), &queue, nullptr);
   });
+  for (const Place* place : {&a, &b, &c}) device.used(place->memory);
   if (args.bias_kind != GemmArgs::Bias::none || args.activation != Activation::none)
     epilogue(device, args);
 }

@@ -55,10 +55,12 @@ void copy(OpenclDevice& device, const CopyArgs& args) {
     auto source = static_cast<cl_mem>(from.buffer().on_device(Access::read));
     auto target =
         static_cast<cl_mem>(to.buffer().on_device(whole ? Access::write : Access::read_write));
-    return device.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), [&] {
+    device.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), [&] {
       return cl().clEnqueueCopyBuffer(device.queue(), source, target, from.offset() * size,
                                       to.offset() * size, from.bytes(), 0, nullptr, nullptr);
     });
+    device.used(source);
+    return device.used(target);
   }
   if (is_rectangle(layout) && !from.shares_storage_with(to)) {
     auto source = static_cast<cl_mem>(from.buffer().on_device(Access::read));
@@ -66,11 +68,13 @@ void copy(OpenclDevice& device, const CopyArgs& args) {
     auto bytes = [&](int64_t n) { return static_cast<size_t>(n) * size; };
     const size_t from_at[] = {bytes(from.offset()), 0, 0}, to_at[] = {bytes(to.offset()), 0, 0};
     const size_t region[] = {bytes(layout.dims[1]), static_cast<size_t>(layout.dims[0]), 1};
-    return device.enqueue("clEnqueueCopyBufferRect", from.bytes() + to.bytes(), [&] {
+    device.enqueue("clEnqueueCopyBufferRect", from.bytes() + to.bytes(), [&] {
       return cl().clEnqueueCopyBufferRect(device.queue(), source, target, from_at, to_at, region,
                                           bytes(layout.from[0]), 0, bytes(layout.to[0]), 0, 0,
                                           nullptr, nullptr);
     });
+    device.used(source);
+    return device.used(target);
   }
   Launch launch(device, "copy.cl", "copy",
                 joined({define("RANK", rank), " -DTYPE=", bits_name(from.dtype())}));

@@ -40,11 +40,20 @@ OpenclDevice::OpenclDevice(int index, const OpenclDeviceProperties& facts)
   if (status != CL_SUCCESS) cl().clReleaseContext(context_);
   check(status, "clCreateCommandQueue", label_);
   programs_ = std::make_unique<ProgramCache>(facts_, label_, context_);
+  set_style(style_);
+}
+
+void OpenclDevice::set_style(Style style) {
+  style_ = style;
+  if (style != Style::gpu || uploads_) return;
+  finish();  // the queue of uploads does not know what was queued before
+  uploads_ = std::make_unique<UploadQueue>(context_, facts_.id, queue_, label_);
 }
 
 OpenclDevice::~OpenclDevice() {
   for (auto& [key, kernel] : kernels_) cl().clReleaseKernel(kernel.handle);
   programs_.reset();
+  uploads_.reset();
   cl().clReleaseCommandQueue(queue_);
   cl().clReleaseContext(context_);
 }
@@ -116,11 +125,13 @@ void OpenclDevice::enqueue(std::string_view name, uint64_t bytes,
 void OpenclDevice::finish() { check(cl().clFinish(queue_), "clFinish", label_); }
 
 void OpenclDevice::upload(void* block, const void* host, uint64_t bytes) {
-  if (bytes)
-    enqueue("clEnqueueWriteBuffer", bytes, [&] {
-      return cl().clEnqueueWriteBuffer(queue_, static_cast<cl_mem>(block), CL_TRUE, 0, bytes, host,
-                                       0, nullptr, nullptr);
-    });
+  if (!bytes) return;
+  const auto memory = static_cast<cl_mem>(block);
+  UploadQueue* uploads = style_ == Style::gpu ? uploads_.get() : nullptr;
+  enqueue("clEnqueueWriteBuffer", bytes, [&] {
+    if (uploads) return uploads->upload(memory, host, bytes);
+    return cl().clEnqueueWriteBuffer(queue_, memory, CL_TRUE, 0, bytes, host, 0, nullptr, nullptr);
+  });
 }
 
 void OpenclDevice::download(void* host, void* block, uint64_t bytes) {
@@ -147,6 +158,7 @@ void* OpenclDevice::allocate(uint64_t bytes) {
 
 void OpenclDevice::release(void* block) noexcept {
   try {
+    if (uploads_) uploads_->forget(static_cast<cl_mem>(block));
     for (cl_int status :
          {cl().clFinish(queue_), cl().clReleaseMemObject(static_cast<cl_mem>(block))})
       if (status != CL_SUCCESS)

@@ -14,6 +14,7 @@
 
 #include "matrix/backend/opencl/platform.h"
 #include "matrix/backend/opencl/program_cache.h"
+#include "matrix/backend/opencl/upload_queue.h"
 #include "matrix/memory/allocator.h"
 
 namespace kaiseki::opencl {
@@ -41,7 +42,7 @@ class OpenclDevice : public RawMemory {
   const std::string& label() const { return label_; }
   Style style() const { return style_; }
   /// For tests: runs the variants of the other style on this device.
-  void set_style(Style style) { style_ = style; }
+  void set_style(Style style);
   /// The maximum number of work-groups in the second and third dimension of a launch. NVIDIA's
   /// driver takes no more.
   size_t most_groups() const { return most_groups_; }
@@ -67,9 +68,15 @@ class OpenclDevice : public RawMemory {
   /// must be free. A convolution on another thread may need the mutex to release its workspace.
   void enqueue(std::string_view name, uint64_t bytes, const std::function<cl_int()>& call);
 
+  /// Notes that a command that uses the block was queued just now. Every command must do so.
+  void used(cl_mem block) {
+    if (uploads_) uploads_->used(block);
+  }
+
   /// Runs a test kernel. Throws DeviceError if it fails or computes wrong values.
   void smoke_test();
   void finish();
+  /// On GPUs, returns before the copy is done.
   void upload(void* block, const void* host, uint64_t bytes) override;
   void download(void* host, void* block, uint64_t bytes) override;
 
@@ -91,6 +98,7 @@ class OpenclDevice : public RawMemory {
   cl_command_queue queue_ = nullptr;
   std::mutex launch_mutex_;
   std::unique_ptr<ProgramCache> programs_;
+  std::unique_ptr<UploadQueue> uploads_;  // of a GPU
   std::unordered_map<std::string, Kernel> kernels_;
   std::unordered_map<std::string, std::string> refused_;  // refused kernels and the reasons
   std::deque<std::string> kernel_order_;                  // keys of kernels_, oldest first

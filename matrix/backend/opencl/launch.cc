@@ -27,6 +27,7 @@ Launch::Launch(OpenclDevice& device, std::string_view file, std::string_view ker
                std::string options)
     : device_(device), program_(file), kernel_(kernel), options_(std::move(options)) {
   arguments_.reserve(16);
+  blocks_.reserve(8);
 }
 
 Launch Launch::from_source(OpenclDevice& device, Source kind, std::string_view source,
@@ -158,6 +159,7 @@ void Launch::enqueue(PreparedKernel& ready, const size_t* offset, const size_t* 
     if (status != CL_SUCCESS) ready.lock.unlock();
     return status;
   });
+  for (cl_mem block : blocks_) device_.used(block);
   count_launch(!ready.kernel->launched);
   ready.kernel->launched = true;
 }

@@ -50,6 +50,7 @@ class Launch {
   Launch& raw(const void* value, size_t bytes);
   Launch& memory(cl_mem block, uint64_t bytes = 0) {
     bytes_ += bytes;
+    if (block) blocks_.push_back(block);
     return raw(&block, sizeof(block));
   }
 
@@ -91,6 +92,7 @@ class Launch {
   Source source_ = Source::file;
   bool wide_ = false, f64_ = false;
   uint64_t bytes_ = 0;  // bytes of the tensors' buffers
+  std::vector<cl_mem> blocks_;
   std::vector<Argument> arguments_;
 };
 

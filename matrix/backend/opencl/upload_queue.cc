@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/opencl/upload_queue.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "matrix/backend/opencl/status.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+constexpr uint64_t kChunk = uint64_t{8} << 20;  // bytes
+constexpr size_t kMarks = 16;
+
+void release(cl_event& event) {
+  if (event) cl().clReleaseEvent(event);
+  event = nullptr;
+}
+
+}  // namespace
+
+UploadQueue::UploadQueue(cl_context context, cl_device_id device, cl_command_queue kernels,
+                         const std::string& label)
+    : context_(context), kernels_(kernels) {
+  cl_int status = CL_SUCCESS;
+  copies_ = cl().clCreateCommandQueue(context, device, 0, &status);
+  check(status, "clCreateCommandQueue", label);
+}
+
+UploadQueue::~UploadQueue() {
+  cl().clFinish(copies_);
+  for (Mark& mark : marks_) release(mark.event);
+  for (Chunk& chunk : chunks_) {
+    release(chunk.copy);
+    if (chunk.memory) cl().clReleaseMemObject(chunk.memory);  // unmaps it
+  }
+  cl().clReleaseCommandQueue(copies_);
+}
+
+void UploadQueue::used(cl_mem block) {
+  std::lock_guard lock(mutex_);
+  last_use_[block] = ++commands_;
+}
+
+void UploadQueue::forget(cl_mem block) {
+  std::lock_guard lock(mutex_);
+  last_use_.erase(block);
+}
+
+cl_event UploadQueue::mark_after_use(cl_mem block) const {
+  const auto used = last_use_.find(block);
+  if (used == last_use_.end()) return nullptr;
+  for (const Mark& mark : marks_)
+    if (mark.commands >= used->second) return mark.event;
+  return nullptr;
+}
+
+cl_int UploadQueue::mark() {
+  cl_event event = nullptr;
+  const cl_int status = cl().clEnqueueMarkerWithWaitList(kernels_, 0, nullptr, &event);
+  if (status != CL_SUCCESS) return status;
+  marks_.push_back({commands_, event});
+  if (marks_.size() > kMarks) {
+    release(marks_.front().event);
+    marks_.pop_front();
+  }
+  return cl().clFlush(kernels_);
+}
+
+cl_int UploadQueue::prepare(Chunk& chunk) {
+  cl_int status = CL_SUCCESS;
+  if (chunk.copy) status = cl().clWaitForEvents(1, &chunk.copy);
+  release(chunk.copy);
+  if (status != CL_SUCCESS || chunk.mapped) return status;
+  chunk.memory = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, kChunk,
+                                     nullptr, &status);
+  if (status != CL_SUCCESS) return status;
+  chunk.mapped = cl().clEnqueueMapBuffer(copies_, chunk.memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+                                         0, kChunk, 0, nullptr, nullptr, &status);
+  return status;
+}
+
+cl_int UploadQueue::copy(cl_mem block, const char* host, uint64_t bytes, cl_event before,
+                         cl_event* last) {
+  for (uint64_t at = 0; at < bytes; at += kChunk) {
+    Chunk& chunk = chunks_[next_++ % chunks_.size()];
+    cl_int status = prepare(chunk);
+    if (status != CL_SUCCESS) return status;
+    const uint64_t part = std::min(kChunk, bytes - at);
+    std::memcpy(chunk.mapped, host + at, part);
+    status = cl().clEnqueueWriteBuffer(copies_, block, CL_FALSE, at, part, chunk.mapped,
+                                       before ? 1 : 0, before ? &before : nullptr, &chunk.copy);
+    if (status == CL_SUCCESS) status = cl().clFlush(copies_);
+    if (status != CL_SUCCESS) return status;
+    *last = chunk.copy;
+  }
+  return CL_SUCCESS;
+}
+
+// A new mark is placed first, so that blocks that are used up to now can be written at the next
+// upload without waiting for what is queued in between.
+cl_int UploadQueue::upload(cl_mem block, const void* host, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  cl_int status = mark();
+  if (status != CL_SUCCESS) return status;
+  cl_event last = nullptr;
+  status = copy(block, static_cast<const char*>(host), bytes, mark_after_use(block), &last);
+  if (last) {
+    const cl_int waits = cl().clEnqueueBarrierWithWaitList(kernels_, 1, &last, nullptr);
+    if (status == CL_SUCCESS) status = waits;
+  }
+  last_use_[block] = ++commands_;
+  return status;
+}
+
+}  // namespace kaiseki::opencl
