@@ -1,42 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Batch normalization over [n, c, inner] with statistics per channel. GROUP work-items share a
-// channel.
-#if GROUP > 1
-inline float group_sum(float value, __local float* shared) {
-  int l = get_local_id(0);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  shared[l] = value;
-  for (int reach = GROUP / 2; reach > 0; reach /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (l < reach) shared[l] += shared[l + reach];
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return shared[0];
-}
-#define CHANNEL get_group_id(0)
-#define ITEM get_local_id(0)
-#define SHARED __local float shared[GROUP];
-#else
-#define group_sum(value, shared) (value)
-#define CHANNEL get_global_id(0)
-#define ITEM 0
-#define SHARED
-#endif
-
+// Batch normalization over [n, c, inner] on CPUs. A work-item takes a channel, or a plane of an
+// image, in vector lanes. batch_norm_group.cl is the variant for GPUs.
 inline float total_of(float16 v) {
   float8 a = v.lo + v.hi;
   float4 b = a.lo + a.hi;
   return (b.s0 + b.s2) + (b.s1 + b.s3);
 }
 
-// Sums over a channel's row in each image, added image by image. A CPU uses vector lanes. On a GPU,
-// each item sums its share.
-#if GROUP > 1
-#define ROW_SUM(value, lanes)                                  \
-  float sum = 0;                                               \
-  for (INDEX i = ITEM; i < inner; i += GROUP) sum += value(i); \
-  return sum;
-#else
+// Sums over a channel's row in each image, added image by image.
 #define ROW_SUM(value, lanes)                           \
   float16 sums = 0;                                     \
   INDEX i = 0;                                          \
@@ -44,7 +15,6 @@ inline float total_of(float16 v) {
   float sum = total_of(sums);                           \
   for (; i < inner; ++i) sum += value(i);               \
   return sum;
-#endif
 #define LANES(x, i) vload16(0, (x) + (i))
 
 inline float row_distance(__global const float* x, INDEX inner, float from) {
@@ -73,16 +43,14 @@ __kernel void statistics(INDEX n, INDEX c, INDEX inner, float eps, float momentu
                          ulong running_mean_at, __global float* running_var, ulong running_var_at,
                          __global float* mean_out, ulong mean_at, __global float* inv_std,
                          ulong inv_std_at) {
-  SHARED
-  INDEX channel = CHANNEL;
+  INDEX channel = get_global_id(0);
   if (channel >= c) return;
   x += x_at + channel * inner;
   float count = (float)n * (float)inner, sum = 0, squares = 0, first = x[0];
   for (INDEX image = 0; image < n; ++image) sum += row_distance(x + image * c * inner, inner, first);
-  float offset = group_sum(sum, shared) / count, mean = first + offset;
+  float offset = sum / count, mean = first + offset;
   for (INDEX image = 0; image < n; ++image) squares += row_squares(x + image * c * inner, inner, mean);
-  float variance = group_sum(squares, shared) / count;
-  if (ITEM != 0) return;
+  float variance = squares / count;
   mean_out[mean_at + channel] = mean;
   inv_std[inv_std_at + channel] = 1.0f / sqrt(variance + eps);
   __global float* rm = running_mean + running_mean_at + channel;
@@ -92,21 +60,13 @@ __kernel void statistics(INDEX n, INDEX c, INDEX inner, float eps, float momentu
   *rv = (1 - momentum) * *rv + momentum * unbiased;
 }
 
-// Loops over elements. On a CPU, each work-item takes a plane in vector lanes. On a GPU, each
-// work-item takes one element.
-#if GROUP > 1
-#define FOR_EACH(total, inner, value, lanes) \
-  INDEX i = get_global_id(0);                \
-  if (i < total) TO(i) = value(i);
-#define PLANE (get_global_id(0) / inner)
-#else
+// Loops over the elements of a plane.
 #define FOR_EACH(total, inner, value, lanes)                               \
   INDEX i = get_global_id(0) * inner, end = i + inner;                     \
   if (i >= total) return;                                                  \
   for (; i + 16 <= end; i += 16) vstore16(lanes(i), 0, &TO(i));            \
   for (; i < end; ++i) TO(i) = value(i);
 #define PLANE get_global_id(0)
-#endif
 
 // With INFER, `spread` is the variance; otherwise it is the inverse standard deviation. A NaN
 // compares as not below `low`, so it stays.
@@ -139,8 +99,7 @@ __kernel void gradients(INDEX n, INDEX c, INDEX inner, __global const float* x, 
                         ulong mean_at, __global const float* inv_std, ulong inv_std_at,
                         __global float* sums, ulong sums_at, __global float* dgamma,
                         ulong dgamma_at, __global float* dbeta, ulong dbeta_at) {
-  SHARED
-  INDEX channel = CHANNEL;
+  INDEX channel = get_global_id(0);
   if (channel >= c) return;
   x += x_at + channel * inner;
   dy += dy_at + channel * inner;
@@ -149,9 +108,7 @@ __kernel void gradients(INDEX n, INDEX c, INDEX inner, __global const float* x, 
     sum += row_distance(dy + image * c * inner, inner, 0);
     product += row_products(x + image * c * inner, dy + image * c * inner, inner, m);
   }
-  sum = group_sum(sum, shared);
-  product = group_sum(product, shared) * inv_std[inv_std_at + channel];
-  if (ITEM != 0) return;
+  product *= inv_std[inv_std_at + channel];
   sums[sums_at + channel] = sum;
   sums[sums_at + c + channel] = product;
   dbeta[dbeta_at + channel] += sum;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Batch normalization and local response normalization.
+#include <initializer_list>
 #include <limits>
 
 #include "matrix/backend/opencl/kernels.h"
@@ -10,45 +11,128 @@
 namespace kaiseki::opencl {
 namespace {
 
-constexpr int64_t kGroup = 128;
+constexpr int64_t kGroup = 256;
 
-int64_t group_for(const OpenclDevice& device) {
-  return device.style() == Style::gpu &&
-                 device.facts().max_work_group >= static_cast<size_t>(kGroup)
-             ? kGroup
-             : 1;
-}
+/// GPUs share a channel among work-groups of kGroup items. CPUs, and GPUs without such groups, take
+/// a channel or a plane in each work-item.
+class BatchNorm {
+ public:
+  BatchNorm(OpenclDevice& device, const BatchNormArgs& args, bool infer = false)
+      : device_(device),
+        args_(args),
+        grouped_(device.style() == Style::gpu &&
+                 device.facts().max_work_group >= static_cast<size_t>(kGroup)),
+        lanes_(grouped_ && are_whole() ? 4 : 1),
+        options_(define("INFER", infer)) {
+    if (grouped_)
+      options_ += define("GROUP", kGroup) + define("SPAN", kSpan) + define("LANES", lanes_);
+  }
 
-Launch per_channel(OpenclDevice& device, const BatchNormArgs& args, std::string_view kernel) {
-  Launch launch(device, "batch_norm.cl", kernel,
-                define("GROUP", group_for(device)) + define("INFER", 0));
-  launch.index(args.n).index(args.c).index(args.inner);
-  return launch;
-}
+  void statistics() const {
+    if (!grouped_) {
+      launch("statistics")
+          .index(args_.n)
+          .index(args_.c)
+          .index(args_.inner)
+          .arg(args_.eps)
+          .arg(args_.momentum)
+          .in(*args_.x)
+          .in_out(*args_.running_mean)
+          .in_out(*args_.running_var)
+          .out(*args_.mean)
+          .out(*args_.inv_std)
+          .over_groups({static_cast<size_t>(args_.c), 1, 1}, {1, 1, 1});
+      return;
+    }
+    Tensor sums(Shape{2, args_.c, parts()}, DType::f32, args_.x->device());
+    Launch join = channels("statistics_join");
+    join.arg(args_.eps)
+        .arg(args_.momentum)
+        .in(sums)
+        .in_out(*args_.running_mean)
+        .in_out(*args_.running_var)
+        .out(*args_.mean)
+        .out(*args_.inv_std);
+    join.build();
+    over_parts(channels("statistics_parts").in(*args_.x).out(sums));
+    over_channels(join);
+  }
 
-void over_channels(Launch& launch, OpenclDevice& device, int64_t channels) {
-  auto group = static_cast<size_t>(group_for(device));
-  launch.over_groups({static_cast<size_t>(channels), 1, 1}, {group, 1, 1});
-}
+  /// sums: the sums of dy and of dy * normalized x for each channel.
+  void gradients(Tensor& sums) const {
+    if (!grouped_) {
+      launch("gradients")
+          .index(args_.n)
+          .index(args_.c)
+          .index(args_.inner)
+          .in(*args_.x)
+          .in(*args_.dy)
+          .in(*args_.mean)
+          .in(*args_.inv_std)
+          .out(sums)
+          .in_out(*args_.dgamma)
+          .in_out(*args_.dbeta)
+          .over_groups({static_cast<size_t>(args_.c), 1, 1}, {1, 1, 1});
+      return;
+    }
+    Tensor partial(Shape{2, args_.c, parts()}, DType::f32, args_.x->device());
+    Launch join = channels("gradients_join");
+    join.in(partial).in(*args_.inv_std).out(sums).in_out(*args_.dgamma).in_out(*args_.dbeta);
+    join.build();
+    over_parts(channels("gradients_parts").in(*args_.x).in(*args_.dy).in(*args_.mean).out(partial));
+    over_channels(join);
+  }
 
-Launch per_element(OpenclDevice& device, const BatchNormArgs& args, std::string_view kernel,
-                   bool infer) {
-  Launch launch(device, "batch_norm.cl", kernel,
-                define("GROUP", group_for(device)) + define("INFER", infer));
-  launch.index(args.n * args.c * args.inner).index(args.c).index(args.inner);
-  return launch;
-}
+  Launch per_element(std::string_view kernel) const {
+    Launch launch = this->launch(kernel);
+    launch.index(args_.n * args_.c * inner()).index(args_.c).index(inner());
+    return launch;
+  }
 
-/// On CPUs each work-item takes a plane.
-void over_elements(Launch& launch, const OpenclDevice& device, const BatchNormArgs& args) {
-  if (group_for(device) > 1)
-    launch.over(args.n * args.c * args.inner);
-  else
-    launch.over_groups({static_cast<size_t>(args.n * args.c), 1, 1}, {1, 1, 1});
-}
+  void over_elements(Launch& launch) const {
+    if (grouped_)
+      launch.over(args_.n * args_.c * inner());
+    else
+      launch.over_groups({static_cast<size_t>(args_.n * args_.c), 1, 1}, {1, 1, 1});
+  }
 
-Launch normalize(OpenclDevice& device, const BatchNormArgs& args, bool infer) {
-  Launch launch = per_element(device, args, "normalize_elements", infer);
+ private:
+  static constexpr int64_t kSpan = 8 * kGroup;  // vectors in a part, held in registers
+
+  Launch launch(std::string_view kernel) const {
+    return {device_, grouped_ ? "batch_norm_group.cl" : "batch_norm.cl", kernel, options_};
+  }
+  Launch channels(std::string_view kernel) const {
+    Launch launch = this->launch(kernel);
+    launch.index(vectors()).index(args_.c).index(inner()).index(parts());
+    return launch;
+  }
+  bool are_whole() const {
+    for (const Tensor* t :
+         std::initializer_list<const Tensor*>{args_.x, args_.y, args_.dy, args_.dx})
+      if (t && t->offset() % 4 != 0) return false;
+    return args_.inner % 4 == 0;
+  }
+  int64_t inner() const { return args_.inner / lanes_; }
+  int64_t vectors() const { return args_.n * inner(); }
+  int64_t parts() const { return (vectors() + kSpan - 1) / kSpan; }
+  void over_parts(Launch& launch) const {
+    launch.over_groups({static_cast<size_t>(parts()), static_cast<size_t>(args_.c), 1},
+                       {static_cast<size_t>(kGroup), 1, 1});
+  }
+  void over_channels(Launch& launch) const {
+    launch.over_groups({static_cast<size_t>(args_.c), 1, 1}, {static_cast<size_t>(kGroup), 1, 1});
+  }
+
+  OpenclDevice& device_;
+  const BatchNormArgs& args_;
+  bool grouped_;
+  int64_t lanes_;
+  std::string options_;
+};
+
+Launch normalize(const BatchNorm& norm, const BatchNormArgs& args, bool infer) {
+  Launch launch = norm.per_element("normalize_elements");
   launch.arg(args.eps)
       .arg(args.relu ? 0.0f : -std::numeric_limits<float>::infinity())
       .in(*args.x)
@@ -79,45 +163,32 @@ Launch lrn(OpenclDevice& device, const LrnArgs& args, std::string_view kernel) {
 
 void batch_norm_train(OpenclDevice& device, const BatchNormArgs& args) {
   if (args.n * args.c * args.inner == 0) return;
-  Launch launch = per_channel(device, args, "statistics");
-  launch.arg(args.eps)
-      .arg(args.momentum)
-      .in(*args.x)
-      .in_out(*args.running_mean)
-      .in_out(*args.running_var)
-      .out(*args.mean)
-      .out(*args.inv_std);
-  Launch second = normalize(device, args, false);
+  const BatchNorm norm(device, args);
+  Launch second = normalize(norm, args, false);
   second.build();
-  over_channels(launch, device, args.c);
-  over_elements(second, device, args);
+  norm.statistics();
+  norm.over_elements(second);
 }
 
 void batch_norm_infer(OpenclDevice& device, const BatchNormArgs& args) {
   if (args.n * args.c * args.inner == 0) return;
-  Launch launch = normalize(device, args, true);
-  over_elements(launch, device, args);
+  const BatchNorm norm(device, args, true);
+  Launch launch = normalize(norm, args, true);
+  norm.over_elements(launch);
 }
 
 void batch_norm_apply(OpenclDevice& device, const BatchNormArgs& args) {
   if (args.n * args.c * args.inner == 0) return;
-  Launch launch = normalize(device, args, false);
-  over_elements(launch, device, args);
+  const BatchNorm norm(device, args);
+  Launch launch = normalize(norm, args, false);
+  norm.over_elements(launch);
 }
 
 void batch_norm_backward(OpenclDevice& device, const BatchNormArgs& args) {
-  int64_t total = args.n * args.c * args.inner;
-  if (total == 0) return;
+  if (args.n * args.c * args.inner == 0) return;
+  const BatchNorm norm(device, args);
   Tensor sums(Shape{2, args.c}, DType::f32, args.x->device());
-  Launch launch = per_channel(device, args, "gradients");
-  launch.in(*args.x)
-      .in(*args.dy)
-      .in(*args.mean)
-      .in(*args.inv_std)
-      .out(sums)
-      .in_out(*args.dgamma)
-      .in_out(*args.dbeta);
-  Launch second = per_element(device, args, "backward", false);
+  Launch second = norm.per_element("backward");
   second.arg(static_cast<float>(args.n * args.inner))
       .in(*args.x)
       .in(*args.dy)
@@ -127,8 +198,8 @@ void batch_norm_backward(OpenclDevice& device, const BatchNormArgs& args) {
       .in(sums)
       .out(*args.dx);
   second.build();
-  over_channels(launch, device, args.c);
-  over_elements(second, device, args);
+  norm.gradients(sums);
+  norm.over_elements(second);
 }
 
 void lrn_forward(OpenclDevice& device, const LrnArgs& args) {
