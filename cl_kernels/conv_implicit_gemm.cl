@@ -1,158 +1,225 @@
 // SPDX-License-Identifier: MIT
-// Convolution as a matrix product for GPUs. The factors are read in place, without columns in
-// memory. A work-group of 16 x 16 items computes a tile of TILE x TILE of group get_global_id(2),
-// as in gemm_tiled.cl. `k` and `c` count the channels of one group. Defines: R, S, STRIDE, PAD,
-// DILATION.
+// Convolution as a matrix product for GPUs (tile_product.cl). The factors are read in place, without
+// columns in memory. `k` and `c` count the channels of one group. Defines: R, S, STRIDE, PAD,
+// DILATION, and for the left factor and the result WHOLE_A and WHOLE_C as in gemm_tiled.cl.
 //  DIRECTION 0, forward:         y [k][image, pixel]  = filter [k][c, r, s] * x [c, r, s][image, pixel]
 //  DIRECTION 1, backward-data:   dx [c][image, pixel] = filter [c][k, r, s] * dy [k, r, s][image, pixel]
 //  DIRECTION 2, backward-filter: filter [k][c, r, s]  = dy [k][image, pixel] * x [image, pixel][c, r, s]
-#define EACH (TILE / 16)
-#define DEPTH 16
-#define LOADS (TILE * DEPTH / 256)
-#define STEP (256 / TILE)
+// Dimension 2 of the range has `parts` parts of `span` terms for each group. Several parts have one
+// result each.
 #define TAPS (R * S)
+// Whether a tap lies in the picture is looked up if the taps fit in the bits of a number.
+#define BITS (DIRECTION != 2 && TAPS <= 64)
 
 typedef struct {
-  int groups, k, c, h, w, out_h, out_w;
-} Problem;
+  int c, h, w, out_h, out_w;
+} Sizes;
 
-// The value of x [channel] in an image's group that tap (r, s) of output (row, column) reads.
-inline float picture(Problem p, __global const float* x, int channel, int row, int column, int r,
-                     int s) {
-  int y_in = row * STRIDE_H - PAD_H + r * DILATION_H, x_in = column * STRIDE_W - PAD_W + s * DILATION_W;
-  bool inside = y_in >= 0 && y_in < p.h && x_in >= 0 && x_in < p.w;
-  return inside ? x[((INDEX)channel * p.h + y_in) * p.w + x_in] : 0.0f;
+// Whether input (y, x) exists.
+inline bool is_inside(int y, int x, Sizes p) { return y >= 0 && y < p.h && x >= 0 && x < p.w; }
+
+// Whether tap (r, s) contributes output gradients to input (row, column) + PAD.
+inline bool has_gradient(int row, int column, int r, int s, Sizes p) {
+  int y = row - r * DILATION_H, x = column - s * DILATION_W;
+  return y >= 0 && x >= 0 && y % STRIDE_H == 0 && x % STRIDE_W == 0 && y / STRIDE_H < p.out_h &&
+         x / STRIDE_W < p.out_w;
 }
 
-// The value of dy [out] in an image's group that tap (r, s) contributes to input (row, column).
-inline float gradient(Problem p, __global const float* dy, int out, int row, int column, int r, int s) {
-  int y = row + PAD_H - r * DILATION_H, z = column + PAD_W - s * DILATION_W;
-  bool inside = y >= 0 && z >= 0 && y % STRIDE_H == 0 && z % STRIDE_W == 0 &&
-                y / STRIDE_H < p.out_h && z / STRIDE_W < p.out_w;
-  return inside ? dy[((INDEX)out * p.out_h + y / STRIDE_H) * p.out_w + z / STRIDE_W] : 0.0f;
-}
-
-// Element [row][depth] of the left factor. `a` points to the group.
-inline float left_at(Problem p, __global const float* a, INDEX row, INDEX depth) {
+#if DIRECTION != 2
+// Element `depth` of a column of the right factor. `row` and `column`: the pixel's first tap.
+inline float right_of(__global const float* from, INDEX depth, INDEX last, int row, int column,
+                      ulong valid, Sizes p) {
+  const INDEX channel = depth / TAPS;
+  const int tap = depth % TAPS, r = tap / S, s = tap % S;
+  if (depth >= last) return 0;
 #if DIRECTION == 0
-  return a[row * p.c * TAPS + depth];
-#elif DIRECTION == 1
-  return a[(depth / TAPS * p.c + row) * TAPS + depth % TAPS];
+  const int y = row + r * DILATION_H, x = column + s * DILATION_W;
+#if BITS
+  return valid >> tap & 1 ? from[(channel * p.h + y) * p.w + x] : 0;
 #else
-  int pixels = p.out_h * p.out_w;
-  return a[(depth / pixels * p.groups * p.k + row) * pixels + depth % pixels];
+  return is_inside(y, x, p) ? from[(channel * p.h + y) * p.w + x] : 0;
+#endif
+#else
+  const int y = (row - r * DILATION_H) / STRIDE_H, x = (column - s * DILATION_W) / STRIDE_W;
+#if BITS
+  return valid >> tap & 1 ? from[(channel * p.out_h + y) * p.out_w + x] : 0;
+#else
+  return has_gradient(row, column, r, s, p) ? from[(channel * p.out_h + y) * p.out_w + x] : 0;
+#endif
 #endif
 }
+#endif
 
-// A column of the right factor, with its indices computed once.
-typedef struct {
-  __global const float* from;
-  int row, column, channel, r, s;
-} Column;
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void conv_implicit_gemm(
+    INDEX m, INDEX n, INDEX depths, INDEX parts, INDEX span, int groups, int k, int c, int h, int w,
+    int out_h, int out_w, float beta, float slope, __global const float* restrict a, ulong a_at,
+    __global const float* restrict b, ulong b_at, __global const float* restrict bias,
+    ulong bias_at, __global float* restrict y, ulong y_at) {
+  __local REAL4 tile_a[2][TILE_K * PITCH_A], tile_b[2][TILE_K * PITCH_B];
+  const Sizes p = {c, h, w, out_h, out_w};
+  const int item = get_local_id(0), item_row = ITEM_ROW, item_column = ITEM_COLUMN;
+  const INDEX layer = get_global_id(2), group = layer / parts;
+  const INDEX first = layer % parts * span, last = min(depths, first + span);
+  const INDEX row0 = (INDEX)get_global_id(1) * TILE_M, column0 = (INDEX)get_group_id(0) * TILE_N;
+  const INDEX picture = (INDEX)c * h * w, gradient = (INDEX)k * out_h * out_w;
+  a += a_at + group * (DIRECTION == 2 ? gradient : (INDEX)k * c * TAPS);
+  b += b_at + group * (DIRECTION == 1 ? gradient : picture);
+  float sum[EACH_M][EACH_N];
+#pragma unroll
+  for (int i = 0; i < EACH_M; ++i)
+#pragma unroll
+    for (int j = 0; j < EACH_N; ++j) sum[i][j] = 0;
 
-inline Column column_at(Problem p, __global const float* b, INDEX column) {
-  Column at;
 #if DIRECTION == 2
-  at.from = b;
-  at.channel = column / TAPS;
-  at.r = column % TAPS / S;
-  at.s = column % S;
-  at.row = at.column = 0;
+  // The output pixels that this item loads, of the left and of the right factor.
+  const int pixels = out_h * out_w;
+  INDEX image_a = (first + (WHOLE_A ? ALONG_DEPTH(0) : LANE_DEPTH)) / pixels;
+  int pixel_a = (first + (WHOLE_A ? ALONG_DEPTH(0) : LANE_DEPTH)) % pixels;
+  INDEX image_b = (first + LANE_DEPTH) / pixels;
+  int row_b = (first + LANE_DEPTH) % pixels / out_w, column_b = (first + LANE_DEPTH) % pixels % out_w;
+  // The columns of the right factor: where their tap of pixel 0 is.
+  int from_row[LOADS_B], from_column[LOADS_B];
+  INDEX from[LOADS_B];
+#pragma unroll
+  for (int e = 0; e < LOADS_B; ++e) {
+    const INDEX at = min(column0 + LANE_AT(e), n - 1);
+    from_row[e] = at % TAPS / S * DILATION_H - PAD_H;
+    from_column[e] = at % S * DILATION_W - PAD_W;
+    from[e] = (at / TAPS * h + from_row[e]) * w + from_column[e];
+  }
 #else
-  int width = DIRECTION == 0 ? p.out_w : p.w;
-  int pixels = DIRECTION == 0 ? p.out_h * p.out_w : p.h * p.w;
-  INDEX image = column / pixels;
-  int pixel = column % pixels;
-  INDEX plane = DIRECTION == 0 ? (INDEX)p.c * p.h * p.w : (INDEX)p.k * p.out_h * p.out_w;
-  at.from = b + image * p.groups * plane;
-  at.row = pixel / width;
-  at.column = pixel % width;
-  at.channel = at.r = at.s = 0;
+  // The pixel that this item loads, and the place of its first tap.
+  const INDEX mine = min(column0 + COLUMN_AT(TILE_N), n - 1);
+  const int width = DIRECTION == 0 ? out_w : w, plane = DIRECTION == 0 ? out_h * out_w : h * w;
+  const INDEX image = mine / plane;
+  const int pixel = mine % plane;
+  const int row = DIRECTION == 0 ? pixel / width * STRIDE_H - PAD_H : pixel / width + PAD_H;
+  const int column = DIRECTION == 0 ? pixel % width * STRIDE_W - PAD_W : pixel % width + PAD_W;
+  b += image * groups * (DIRECTION == 0 ? picture : gradient);
+#if BITS
+  ulong valid = 0;
+  for (int tap = 0; tap < TAPS; ++tap) {
+    const int r = tap / S, s = tap % S;
+    const bool is_valid = DIRECTION == 0 ? is_inside(row + r * DILATION_H, column + s * DILATION_W, p)
+                                         : has_gradient(row, column, r, s, p);
+    valid |= (ulong)is_valid << tap;
+  }
 #endif
-  return at;
-}
+#endif
 
-inline float right_at(Problem p, Column at, INDEX depth) {
+  REAL4 next_a[LOADS_A / 4];
+  float next_b[LOADS_B];
 #if DIRECTION == 0
-  int tap = depth % TAPS;
-  return picture(p, at.from, depth / TAPS, at.row, at.column, tap / S, tap % S);
+#define LEFT(e)                                                                             \
+  LOAD4(WHOLE_A, a, min(row0 + ALONG_AT(e), m - 1) * depths + k0 + ALONG_DEPTH(e),          \
+        last - k0 - ALONG_DEPTH(e))
 #elif DIRECTION == 1
-  int tap = depth % TAPS;
-  return gradient(p, at.from, depth / TAPS, at.row, at.column, tap / S, tap % S);
+#define LEFT_ONE(e)                                                                         \
+  (k0 + LANE_DEPTH < last                                                                   \
+       ? a[((k0 + LANE_DEPTH) / TAPS * c + min(row0 + LANE_AT(e), m - 1)) * TAPS +          \
+           (k0 + LANE_DEPTH) % TAPS]                                                        \
+       : 0)
+#elif WHOLE_A
+#define LEFT(e)                                                                             \
+  LOAD4(1, a, (image_a * groups * k + min(row0 + ALONG_AT(e), m - 1)) * pixels + pixel_a,   \
+        last - k0 - ALONG_DEPTH(e))
 #else
-  int pixels = p.out_h * p.out_w, pixel = depth % pixels;
-  __global const float* image = at.from + depth / pixels * p.groups * p.c * p.h * p.w;
-  return picture(p, image, at.channel, pixel / p.out_w, pixel % p.out_w, at.r, at.s);
+#define LEFT_ONE(e)                                                                         \
+  (k0 + LANE_DEPTH < last                                                                   \
+       ? a[(image_a * groups * k + min(row0 + LANE_AT(e), m - 1)) * pixels + pixel_a]       \
+       : 0)
 #endif
-}
+#ifdef LEFT
+#define STORE_LEFT(e) store_along(tile_a[side], PITCH_A, ALONG_DEPTH(e), ALONG_AT(e), next_a[(e) / 4])
+#else
+#define LEFT(e) (REAL4)(LEFT_ONE(e), LEFT_ONE(e + 1), LEFT_ONE(e + 2), LEFT_ONE(e + 3))
+#define STORE_LEFT(e)                                                           \
+  store_one(tile_a[side], PITCH_A, LANE_DEPTH, LANE_AT(e), next_a[(e) / 4].s0);     \
+  store_one(tile_a[side], PITCH_A, LANE_DEPTH, LANE_AT(e + 1), next_a[(e) / 4].s1); \
+  store_one(tile_a[side], PITCH_A, LANE_DEPTH, LANE_AT(e + 2), next_a[(e) / 4].s2); \
+  store_one(tile_a[side], PITCH_A, LANE_DEPTH, LANE_AT(e + 3), next_a[(e) / 4].s3)
+#endif
 
-__kernel __attribute__((reqd_work_group_size(16, 16, 1))) void conv_implicit_gemm(
-    INDEX m, INDEX n, INDEX depths, int groups, int k, int c, int h, int w, int out_h, int out_w,
-    float beta, float slope, __global const float* a, ulong a_at, __global const float* b, ulong b_at,
-    __global const float* bias, ulong bias_at, __global float* y, ulong y_at) {
-  __local float tile_a[DEPTH][TILE + 4];
-  __local float tile_b[DEPTH][TILE + 4];
-  Problem p = {groups, k, c, h, w, out_h, out_w};
-  int tx = get_local_id(0), ty = get_local_id(1), item = ty * 16 + tx, group = get_global_id(2);
-  INDEX row0 = (INDEX)get_global_id(1) / 16 * TILE, column0 = (INDEX)get_group_id(0) * TILE;
-  INDEX pictures = (INDEX)c * h * w, gradients = (INDEX)k * out_h * out_w;
-  a += a_at + group * (DIRECTION == 2 ? gradients : (INDEX)k * c * TAPS);
-  b += b_at + group * (DIRECTION == 1 ? gradients : pictures);
-  INDEX mine = column0 + item % TILE;
-  Column column = column_at(p, b, mine < n ? mine : 0);
-  float sum[EACH][EACH];
-#pragma unroll
-  for (int i = 0; i < EACH; ++i)
-#pragma unroll
-    for (int j = 0; j < EACH; ++j) sum[i][j] = 0;
-  for (INDEX d0 = 0; d0 < depths; d0 += DEPTH) {
-#pragma unroll
-    for (int load = 0; load < LOADS; ++load) {
-      int i = item + 256 * load, row = i / DEPTH, depth = i % DEPTH;
-      bool inside = row0 + row < m && d0 + depth < depths;
-      tile_a[depth][row] = inside ? left_at(p, a, row0 + row, d0 + depth) : 0.0f;
-      int deep = item / TILE + STEP * load;
-      tile_b[deep][item % TILE] =
-          mine < n && d0 + deep < depths ? right_at(p, column, d0 + deep) : 0.0f;
+#define LOAD_STEP                                                                               \
+  LOAD_QUADS(next_a, LEFT, LOADS_A)                                                             \
+  _Pragma("unroll") for (int e = 0; e < LOADS_B; ++e) next_b[e] = RIGHT(e);                     \
+  ADVANCE
+#define STORE_STEP                                                                              \
+  STORE_QUADS(STORE_LEFT, LOADS_A)                                                              \
+  _Pragma("unroll") for (int e = 0; e < LOADS_B; ++e)                                           \
+      store_one(tile_b[side], PITCH_B, RIGHT_DEPTH(e), RIGHT_AT(e), next_b[e]);
+#if DIRECTION == 2
+#define RIGHT_AT(e) LANE_AT(e)
+#define RIGHT_DEPTH(e) LANE_DEPTH
+#define RIGHT(e)                                                                             \
+  (k0 + LANE_DEPTH < last && is_inside(row_b * STRIDE_H + from_row[e],                       \
+                                       column_b * STRIDE_W + from_column[e], p)              \
+       ? b[image_b * groups * picture + row_b * STRIDE_H * w + column_b * STRIDE_W + from[e]] \
+       : 0)
+#define ADVANCE                                                                 \
+  for (pixel_a += TILE_K; pixel_a >= pixels; pixel_a -= pixels) ++image_a;      \
+  for (column_b += TILE_K; column_b >= out_w; column_b -= out_w) ++row_b;       \
+  for (; row_b >= out_h; row_b -= out_h) ++image_b;
+#else
+#define RIGHT_AT(e) COLUMN_AT(TILE_N)
+#define RIGHT_DEPTH(e) COLUMN_DEPTH(e, TILE_N)
+#define RIGHT(e) right_of(b, k0 + RIGHT_DEPTH(e), last, row, column, valid, p)
+#define ADVANCE
+#endif
+#if !BITS
+#define valid 0
+#endif
+
+  int side = 0;
+  INDEX k0 = first;
+  LOAD_STEP
+  STORE_STEP
+  barrier(CLK_LOCAL_MEM_FENCE);
+  while (k0 < last) {
+    k0 += TILE_K;
+    if (k0 < last) {
+      LOAD_STEP
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-    for (int depth = 0; depth < DEPTH; ++depth) {
-      float left[EACH], right[EACH];
-#pragma unroll
-      for (int i = 0; i < EACH; ++i) left[i] = tile_a[depth][ty + 16 * i];
-#pragma unroll
-      for (int j = 0; j < EACH; ++j) right[j] = tile_b[depth][tx + 16 * j];
-#pragma unroll
-      for (int i = 0; i < EACH; ++i)
-#pragma unroll
-        for (int j = 0; j < EACH; ++j) sum[i][j] = fma(left[i], right[j], sum[i][j]);
+    multiply_step(tile_a[side], tile_b[side], item_row, item_column, sum);
+    side ^= 1;
+    if (k0 < last) {
+      STORE_STEP
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
+
 #pragma unroll
-  for (int j = 0; j < EACH; ++j) {
-    INDEX at = column0 + tx + 16 * j;
+  for (int j = 0; j < EACH_N; j += 4) {
+    const INDEX at = column0 + COLUMN_OF(j);
     if (at >= n) break;
 #if DIRECTION == 2
-    __global float* to = y + y_at + (INDEX)group * k * c * TAPS + at;
-    INDEX step = (INDEX)c * TAPS;
+    const INDEX step = n;
+    __global float* to = y + y_at + layer * m * n + at;
 #else
-    int channels = DIRECTION == 0 ? k : c;
-    INDEX step = DIRECTION == 0 ? (INDEX)out_h * out_w : (INDEX)h * w;
-    __global float* to = y + y_at + (at / step * groups + group) * channels * step + at % step;
+    const INDEX step = plane;
+#define TO(at) (y + y_at + ((at) / step * groups + group) * m * step + (at) % step)
+    __global float* to = TO(at);
 #endif
 #pragma unroll
-    for (int i = 0; i < EACH; ++i) {
-      INDEX row = row0 + ty + 16 * i;
-      if (row >= m) break;
-      float value = sum[i][j];
+    for (int i = 0; i < EACH_M; ++i) {
+      const INDEX channel = row0 + ROW_OF(i);
+      if (channel >= m) continue;
+      REAL4 value = (REAL4)(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
 #if DIRECTION == 2
-      if (beta != 0) value += beta * to[row * step];
+      if (beta != 0) value += beta * LOAD4(WHOLE_C, to, channel * step, n - at);
 #elif BIAS
-      value += bias[bias_at + group * k + row];
+      value += bias[bias_at + group * k + channel];
 #endif
-      to[row * step] = activate(value, slope);
+      value = (REAL4)(activate(value.s0, slope), activate(value.s1, slope),
+                      activate(value.s2, slope), activate(value.s3, slope));
+#if DIRECTION == 2 || WHOLE_C
+      STORE4(WHOLE_C, to + channel * step, value, n - at);
+#else
+      to[channel * step] = value.s0;
+      if (at + 1 < n) TO(at + 1)[channel * step] = value.s1;
+      if (at + 2 < n) TO(at + 2)[channel * step] = value.s2;
+      if (at + 3 < n) TO(at + 3)[channel * step] = value.s3;
+#endif
     }
   }
 }

@@ -2,22 +2,22 @@
 #include "matrix/backend/opencl/gemm_kernels.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
-#include <set>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "matrix/backend/opencl/clblast.h"
 #include "matrix/backend/opencl/gemm_thin.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/tile_product.h"
 
 namespace kaiseki::opencl {
 namespace {
 
-constexpr size_t kTileItems = 256;  // work-items per work-group of gemm_tiled.cl
-constexpr int64_t kBlock = 384;     // terms per block in gemm_packed.cl
+constexpr std::string_view kTiledProgram = "tile_product.cl+gemm_tiled.cl";
+constexpr int64_t kBlock = 384;  // terms per block in gemm_packed.cl
 
 std::string epilogue(const GemmArgs& args) {
   return define("BIAS", static_cast<int>(args.bias_kind)) +
@@ -28,14 +28,19 @@ std::string transposes(const GemmArgs& args) {
   return define("TRANS_A", args.trans_a) + define("TRANS_B", args.trans_b);
 }
 
-void operands(Launch& launch, const Tensor& a, const Tensor& b, const GemmArgs& args) {
-  launch.in(a).in(b).optional(args.bias_kind == GemmArgs::Bias::none ? nullptr : args.bias);
+void result(Launch& launch, const GemmArgs& args) {
+  launch.optional(args.bias_kind == GemmArgs::Bias::none ? nullptr : args.bias);
   bool whole = args.beta == 0 && args.c->is_contiguous() &&
                args.batch * args.m * args.n == args.c->size() && args.ldc == args.n;
   if (whole)
     launch.out(*args.c);
   else
     launch.in_out(*args.c);
+}
+
+void operands(Launch& launch, const Tensor& a, const Tensor& b, const GemmArgs& args) {
+  launch.in(a).in(b);
+  result(launch, args);
 }
 
 void shape_arguments(Launch& launch, const GemmArgs& args) {
@@ -45,43 +50,115 @@ void shape_arguments(Launch& launch, const GemmArgs& args) {
   launch.number(args.alpha, type).number(args.beta, type).arg(args.slope);
 }
 
-template <int kTile, int kDepth>
-std::string tiled_options(const GemmArgs& args) {
-  return define("TILE_M", kTile) + define("TILE_N", kTile) + define("TILE_K", kDepth) +
-         transposes(args) + epilogue(args);
+/// Which matrices can be read or written in vectors.
+struct Whole {
+  bool a, b, c;
+  explicit Whole(const GemmArgs& args)
+      : a(has_whole_vectors(*args.a, args.trans_a ? args.m : args.k, args.lda, args.stride_a)),
+        b(has_whole_vectors(*args.b, args.trans_b ? args.k : args.n, args.ldb, args.stride_b)),
+        c(has_whole_vectors(*args.c, args.n, args.ldc, args.stride_c)) {}
+};
+
+std::string tiled_options(const ProductTile& tile, const GemmArgs& args) {
+  const Whole whole(args);
+  return tile_options(tile) + transposes(args) + epilogue(args) + define("WHOLE_A", whole.a) +
+         define("WHOLE_B", whole.b) + define("WHOLE_C", whole.c);
 }
 
-template <int kTile, int kDepth>
-void tiled(OpenclDevice& device, const GemmArgs& args) {
-  Launch launch(device, "gemm_tiled.cl", "gemm_tiled", tiled_options<kTile, kDepth>(args));
-  shape_arguments(launch, args);
+/// Computes each product in `parts` parts of `span` terms, each to its own matrix of C.
+void run_tiles(OpenclDevice& device, const ProductTile& tile, const GemmArgs& args, int64_t parts,
+               int64_t span) {
+  Launch launch(device, kTiledProgram, "gemm_tiled", tiled_options(tile, args));
+  launch.index(args.m).index(args.n).index(args.k).index(args.lda).index(args.ldb).index(args.ldc);
+  launch.index(args.stride_a).index(args.stride_b).index(args.stride_c).index(parts).index(span);
+  const DType type = args.c->dtype();
+  launch.number(args.alpha, type).number(args.beta, type).arg(args.slope);
   operands(launch, *args.a, *args.b, args);
-  auto tiles = [](int64_t n) { return static_cast<size_t>((n + kTile - 1) / kTile); };
-  launch.over_groups({tiles(args.n), tiles(args.m), static_cast<size_t>(args.batch)}, {16, 16, 1});
+  launch.over_groups(
+      {static_cast<size_t>(tile_count(args.n, tile.n)),
+       static_cast<size_t>(tile_count(args.m, tile.m)), static_cast<size_t>(args.batch * parts)},
+      {tile.items(), 1, 1});
+}
+
+template <const ProductTile& kTile>
+void tiled(OpenclDevice& device, const GemmArgs& args) {
+  run_tiles(device, kTile, args, 1, args.k);
+}
+
+/// A kernel of gemm_tiled.cl: the device, the tile, the type and the options.
+uint64_t tiled_key(const OpenclDevice& device, const ProductTile& tile, const GemmArgs& args) {
+  uint64_t key = static_cast<uint64_t>(device.index());
+  const Whole whole(args);
+  for (int value : {tile.m / 32, tile.n / 32, static_cast<int>(args.c->dtype()),
+                    static_cast<int>(args.bias_kind), static_cast<int>(args.activation),
+                    args.trans_a + 2 * args.trans_b, whole.a + 2 * whole.b + 4 * whole.c})
+    key = key << 4 | static_cast<uint64_t>(value);
+  return key;
+}
+
+bool builds(OpenclDevice& device, const ProductTile& tile, const GemmArgs& args) {
+  std::string options = tiled_options(tile, args);
+  if (args.c->dtype() == DType::f64) options += kF64;
+  std::lock_guard lock(device.launch_mutex());
+  try {
+    return device.kernel(kTiledProgram, Source::file, "gemm_tiled", options).work_group_limit >=
+           tile.items();
+  } catch (const DeviceError& error) {
+    log_warning_once(error.what());
+    return false;
+  }
 }
 
 /// Even if the device supports the work-group size, the kernel may need too many registers or fail
-/// to build.
-template <int kTile, int kDepth>
+/// to build. Each kernel is tried once, because every product asks.
+template <const ProductTile& kTile>
 bool tile_fits(OpenclDevice& device, const GemmArgs& args) {
-  const DType type = args.c->dtype();
-  if (device.facts().max_work_group < kTileItems ||
-      device.facts().local_memory < 2 * kDepth * (kTile + 4) * dtype_size(type))
-    return false;
-  std::string options = tiled_options<kTile, kDepth>(args);
-  if (type == DType::f64) options += kF64;
+  if (!has_room(device, kTile, args.c->dtype())) return false;
   static std::mutex mutex;
-  static std::set<std::pair<int, std::string>> broken;  // devices and options that fail to build
-  std::scoped_lock lock(mutex, device.launch_mutex());
-  if (broken.contains({device.index(), options})) return false;
-  try {
-    const Kernel& kernel = device.kernel("gemm_tiled.cl", Source::file, "gemm_tiled", options);
-    return kernel.work_group_limit >= kTileItems;
-  } catch (const DeviceError& error) {
-    log_warning_once(error.what());
-    broken.emplace(device.index(), options);
-    return false;
-  }
+  static std::map<uint64_t, bool> known;
+  const uint64_t key = tiled_key(device, kTile, args);
+  std::lock_guard lock(mutex);
+  const auto found = known.find(key);
+  return found != known.end() ? found->second
+                              : known.emplace(key, builds(device, kTile, args)).first->second;
+}
+
+/// The number of parts of a product whose tiles are too few for the device.
+template <const ProductTile& kTile>
+int64_t part_count(const OpenclDevice& device, const GemmArgs& args) {
+  constexpr int64_t kLeastTerms = 128;
+  const int64_t tiles =
+      tile_count(args.m, kTile.m) * tile_count(args.n, kTile.n) * std::max<int64_t>(1, args.batch);
+  const int64_t wanted = 4 * static_cast<int64_t>(device.facts().compute_units) / tiles;
+  return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, args.k / kLeastTerms));
+}
+
+template <const ProductTile& kTile>
+bool parts_fit(OpenclDevice& device, const GemmArgs& args) {
+  return args.c->dtype() == DType::f32 && part_count<kTile>(device, args) > 1 &&
+         tile_fits<kTile>(device, args);
+}
+
+template <const ProductTile& kTile>
+void tiled_in_parts(OpenclDevice& device, const GemmArgs& args) {
+  const int64_t size = args.m * args.n, wanted = part_count<kTile>(device, args);
+  const int64_t span = tile_count(tile_count(args.k, wanted), kTile.k) * kTile.k;
+  const int64_t parts = tile_count(args.k, span);
+  Tensor sums(Shape{args.batch * parts * size}, DType::f32, args.c->device());
+  GemmArgs part = args;
+  part.c = &sums;
+  part.ldc = args.n, part.stride_c = size;
+  part.alpha = 1, part.beta = 0;
+  part.bias_kind = GemmArgs::Bias::none;
+  part.activation = Activation::none;
+  Launch join(device, "gemm_epilogue.cl", "gemm_join", epilogue(args));
+  join.index(args.m).index(args.n).index(args.ldc).index(args.stride_c).index(parts);
+  join.arg(static_cast<float>(args.alpha)).arg(static_cast<float>(args.beta)).arg(args.slope);
+  join.in(sums);
+  result(join, args);
+  join.build();
+  run_tiles(device, kTile, part, parts, span);
+  join.over(size, args.batch);
 }
 
 bool always(OpenclDevice&, const GemmArgs&) { return true; }
@@ -92,7 +169,7 @@ bool is_small(OpenclDevice&, const GemmArgs& args) {
 }
 
 bool no_tile_fits(OpenclDevice& device, const GemmArgs& args) {
-  return !tile_fits<32, 16>(device, args);
+  return !tile_fits<kTile32>(device, args);
 }
 
 /// A device with a budget has no room for CLBlast's own temporary memory. On CPUs, compiling
@@ -150,9 +227,12 @@ constexpr GemmCandidate kCpu[] = {
 };
 
 constexpr GemmCandidate kGpu[] = {
-    {"tiled 64", tile_fits<64, 16>, tiled<64, 16>},
-    {"tiled 128", tile_fits<128, 8>, tiled<128, 8>},
-    {"tiled 32", tile_fits<32, 16>, tiled<32, 16>},
+    {"tiled 64", tile_fits<kTile64>, tiled<kTile64>},
+    {"tiled 128", tile_fits<kTile128>, tiled<kTile128>},
+    {"tiled 64x128", tile_fits<kTile64x128>, tiled<kTile64x128>},
+    {"tiled 32", tile_fits<kTile32>, tiled<kTile32>},
+    {"tiled 64 in parts", parts_fit<kTile64>, tiled_in_parts<kTile64>, false},
+    {"tiled 128 in parts", parts_fit<kTile128>, tiled_in_parts<kTile128>, false},
     {"direct", is_small, gemm_direct},
     {"clblast", clblast_serves, gemm_clblast, false},
     {"direct, any size", no_tile_fits, gemm_direct},
@@ -173,7 +253,7 @@ void gemm_direct(OpenclDevice& device, const GemmArgs& args) {
 }
 
 void gemm_f64(OpenclDevice& device, const GemmArgs& args) {
-  (tile_fits<64, 16>(device, args) ? tiled<64, 16> : gemm_direct)(device, args);
+  (tile_fits<kTile32>(device, args) ? tiled<kTile32> : gemm_direct)(device, args);
 }
 
 }  // namespace kaiseki::opencl

@@ -33,6 +33,19 @@ std::string build_log(cl_program program, cl_device_id device) {
   return log.substr(0, log.find('\0'));
 }
 
+/// `names`: files of cl_kernels, separated by '+'.
+std::string joined_files(std::string_view names) {
+  std::string text;
+  while (true) {
+    const std::string_view file = names.substr(0, names.find('+')), found = embedded_kernel(file);
+    if (found.empty())
+      throw DeviceError(message("opencl", "expected a kernel file, got '", file, "'"));
+    text += found;
+    if (file.size() == names.size()) return text;
+    names.remove_prefix(file.size() + 1);
+  }
+}
+
 }  // namespace
 
 ProgramCache::ProgramCache(const OpenclDeviceProperties& facts, std::string label,
@@ -55,11 +68,8 @@ void ProgramCache::keep_on_disk(uint64_t limit) {
 cl_program ProgramCache::get(std::string_view program, Source kind, const std::string& options) {
   std::string key = std::string(program) + '\n' + options;
   if (auto found = programs_.find(key); found != programs_.end()) return found->second;
-  std::string_view text = kind == Source::file ? embedded_kernel(program) : program;
-  if (text.empty())
-    throw DeviceError(message("opencl", "expected a kernel file, got '", program, "'"));
-  std::string source(text);
-  if (kind != Source::user) source.insert(0, embedded_kernel("common.cl"));
+  std::string source(kind == Source::user ? "" : embedded_kernel("common.cl"));
+  source += kind == Source::file ? joined_files(program) : program;
   cl_program built = build(source, "-cl-std=CL1.2" + (options.empty() ? "" : " " + options));
   if (programs_.size() >= kProgramLimit) {  // kernels keep their own reference to the program
     for (auto& [old, unused] : programs_) cl().clReleaseProgram(unused);

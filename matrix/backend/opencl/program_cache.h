@@ -14,8 +14,8 @@
 
 namespace kaiseki::opencl {
 
-/// The source of a program: the name of a file in cl_kernels, a text that the library generates, or
-/// a user's text. common.cl is prepended to the first two.
+/// The source of a program: files of cl_kernels ("a.cl+b.cl"), a text that the library generates,
+/// or a user's text. common.cl is prepended to the first two.
 enum class Source : uint8_t { file, generated, user };
 
 /// Returns the text of a file of cl_kernels by name, or an empty text if there is none.

@@ -14,13 +14,17 @@ std::vector<const ConvSolver*> make_list(Style style) {
   const auto winograd = conv_winograd_solvers(style);
   std::vector<const ConvSolver*> all(winograd.begin(), winograd.end());
   all.push_back(&conv_pointwise_solver());
-  if (style == Style::cpu)
-    all.insert(all.end(), {&conv_direct_solver(), &conv_direct_filter_solver(),
-                           &conv_depthwise_solver(style), &conv_im2col_sliced_solver(),
-                           &conv_im2col_solver(), &conv_implicit_gemm_solver(style)});
-  else
-    all.insert(all.end(), {&conv_depthwise_solver(style), &conv_im2col_solver(),
-                           &conv_implicit_gemm_solver(style), &conv_im2col_sliced_solver()});
+  const auto implicit = conv_implicit_gemm_solvers(style);
+  if (style == Style::cpu) {
+    all.insert(all.end(),
+               {&conv_direct_solver(), &conv_direct_filter_solver(), &conv_depthwise_solver(style),
+                &conv_im2col_sliced_solver(), &conv_im2col_solver()});
+    all.insert(all.end(), implicit.begin(), implicit.end());
+  } else {
+    all.push_back(&conv_depthwise_solver(style));
+    all.insert(all.end(), implicit.begin(), implicit.end());
+    all.insert(all.end(), {&conv_im2col_solver(), &conv_im2col_sliced_solver()});
+  }
   const auto spectral = conv_fft_solvers(style);
   all.insert(all.end(), spectral.begin(), spectral.end());
   all.push_back(&conv_simple_solver());

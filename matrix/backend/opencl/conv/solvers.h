@@ -24,9 +24,9 @@ const ConvSolver& conv_direct_filter_solver();
 /// small workspaces.
 const ConvSolver& conv_im2col_solver();
 const ConvSolver& conv_im2col_sliced_solver();
-/// A matrix product without columns in memory. On GPUs any problem, on CPUs only problems with
-/// enough channels.
-const ConvSolver& conv_implicit_gemm_solver(Style style);
+/// A matrix product without columns in memory. On GPUs any problem, with small and with large
+/// tiles. On CPUs only problems with enough channels.
+std::span<const ConvSolver* const> conv_implicit_gemm_solvers(Style style);
 /// Filters from 5 x 5, by Fourier transforms in slices of tiles. All directions.
 std::span<const ConvSolver* const> conv_fft_solvers(Style style);
 /// Any problem, with one work-item per result.
