@@ -9,5 +9,16 @@ if(KAISEKI_SANITIZE STREQUAL thread) # Data races do not depend on the instructi
 elseif(KAISEKI_SANITIZE MATCHES address) # Every tested machine has AVX2. A machine with AVX-512 runs it, too.
   string(APPEND KAISEKI_HIGHWAY_WITHOUT "|HWY_AVX3")
 endif()
+if(KAISEKI_NATIVE)
+  # Without contraction to FMA, code outside the kernels computes the same bits as elsewhere.
+  add_compile_options(-march=native -ffp-contract=off)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS -march=native)
+  check_cxx_source_compiles("#ifndef __AVX512F__\n#error\n#endif\nint main() {}" KAISEKI_HAS_AVX512)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(NOT KAISEKI_HAS_AVX512)
+    string(APPEND KAISEKI_HIGHWAY_WITHOUT "|HWY_AVX3")
+  endif()
+endif()
 set(KAISEKI_HIGHWAY_DEFINITIONS
   "HWY_DISABLED_TARGETS=(${KAISEKI_HIGHWAY_WITHOUT})") # No test is left out. Reason: each set costs build time and size.

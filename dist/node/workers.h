@@ -22,7 +22,7 @@ class Workers {
     std::function<void()> overdue;
   };
 
-  /// A job may take so many seconds.
+  /// The limit of a job, in seconds.
   Workers(int threads, double seconds);
   ~Workers();
   void add(Job job);

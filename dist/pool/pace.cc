@@ -25,10 +25,10 @@ void Pace::add(double seconds, double work, Speed& speed) {
   const double one = std::max(seconds, kLeastSeconds) / work, cost = one * speed.gflops;
   const double off = count_ > 0 ? cost / (median_ * speed.factor) : 1;
   // The speed that a node reported counts until its first result.
-  const double learnt = speed.factor * std::pow(off, speed.measured ? kLearn : 1);
+  const double learned = speed.factor * std::pow(off, speed.measured ? kLearn : 1);
   seconds_[count_ % kKept] = one;
   last_[count_++ % kKept] = cost / speed.factor;
-  speed.factor = std::clamp(learnt, 1 / kMostFactor, kMostFactor);
+  speed.factor = std::clamp(learned, 1 / kMostFactor, kMostFactor);
   speed.measured = true;
   const auto known = [&](const Values& values) {
     return std::vector<double>(values.begin(), values.begin() + std::min(count_, kKept));

@@ -20,9 +20,9 @@ Speed speed_of(double gflops);
 /// The costs of one task: the last measurements, their median and median absolute deviation (MAD).
 class Pace {
  public:
-  /// Adds a measurement: a ticket of this work took so many seconds. Updates the node's factor.
+  /// Adds a measurement: the seconds that a ticket of this work took. Updates the node's factor.
   void add(double seconds, double work, Speed& speed);
-  /// The node had no result after so many seconds, so it takes at least as long. Corrects only its
+  /// The node had no result after `seconds`, so it takes at least as long. Corrects only its
   /// factor.
   void add_least(double seconds, double work, Speed& speed) const;
   bool measured() const { return count_ > 0; }

@@ -84,7 +84,7 @@ CREATE TEMP VIEW known_node AS
   FROM temp.newcomer;
 )sql";
 
-/// The migration from each schema to the next.
+/// The migration from each schema to the next. A pool outlives the version that began it.
 const char* const kUpdates[kSchema - 1] = {
     "ALTER TABLE vote ADD COLUMN source TEXT NOT NULL DEFAULT ''",
     R"sql(

@@ -65,7 +65,7 @@ def on_post_build(config):
             raise SystemExit(f"the reference of the C++ classes needs {program}: apt-get install {program}")
     shutil.rmtree(headers, ignore_errors=True)
     for command in (["cmake", f"-DSOURCE={ROOT}", f"-DDESTINATION={headers}",
-                     "-DROOTS=kaiseki.h,kaiseki/dist.h,kaiseki/backend.h", "-P", "cmake/public_headers.cmake"],
+                     "-DROOTS=kaiseki.h,kaiseki/ml.h,kaiseki/dist.h,kaiseki/backend.h", "-P", "cmake/public_headers.cmake"],
                     ["doxygen", "-"]):
         settings = (ROOT / "docs/Doxyfile").read_text() + f"OUTPUT_DIRECTORY = {config['site_dir']}\n"
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, input=settings, text=True)

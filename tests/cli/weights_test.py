@@ -71,7 +71,7 @@ def classes_are_matched_by_name():
     pictures("three", cat=5, dog=120, emu=250)
     works("train", net, "--data", "three", "--epochs", 40, "--lr", 0.05, "--save", "w.safetensors")
     whole = json.loads(works("eval", net, "--weights", "w.safetensors", "--data", "three", "--json").stdout)
-    check(whole["top1"] == 1, "three gray levels are learnt", str(whole))
+    check(whole["top1"] == 1, "three gray levels are learned", str(whole))
     pictures("two", cat=5, emu=250)
     shown = works("eval", net, "--weights", "w.safetensors", "--data", "two").stdout
     check("100.00 %" in shown.split("top-1")[1].split("\n")[0], "classes are matched by name when one is missing", shown)

@@ -9,7 +9,7 @@
 namespace kaiseki::opencl {
 namespace {
 
-constexpr uint64_t kChunk = uint64_t{8} << 20;  // bytes
+constexpr uint64_t kPart = uint64_t{8} << 20;  // bytes
 constexpr size_t kMarks = 16;
 
 void release(cl_event& event) {
@@ -30,9 +30,9 @@ UploadQueue::UploadQueue(cl_context context, cl_device_id device, cl_command_que
 UploadQueue::~UploadQueue() {
   cl().clFinish(copies_);
   for (Mark& mark : marks_) release(mark.event);
-  for (Chunk& chunk : chunks_) {
-    release(chunk.copy);
-    if (chunk.memory) cl().clReleaseMemObject(chunk.memory);  // unmaps it
+  for (PinnedPart& pinned : pinned_) {
+    release(pinned.copy);
+    if (pinned.memory) cl().clReleaseMemObject(pinned.memory);  // unmaps it
   }
   cl().clReleaseCommandQueue(copies_);
 }
@@ -67,38 +67,38 @@ cl_int UploadQueue::mark() {
   return cl().clFlush(kernels_);
 }
 
-cl_int UploadQueue::prepare(Chunk& chunk) {
+cl_int UploadQueue::prepare(PinnedPart& pinned) {
   cl_int status = CL_SUCCESS;
-  if (chunk.copy) status = cl().clWaitForEvents(1, &chunk.copy);
-  release(chunk.copy);
-  if (status != CL_SUCCESS || chunk.mapped) return status;
-  chunk.memory = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, kChunk,
-                                     nullptr, &status);
+  if (pinned.copy) status = cl().clWaitForEvents(1, &pinned.copy);
+  release(pinned.copy);
+  if (status != CL_SUCCESS || pinned.mapped) return status;
+  pinned.memory = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, kPart,
+                                      nullptr, &status);
   if (status != CL_SUCCESS) return status;
-  chunk.mapped = cl().clEnqueueMapBuffer(copies_, chunk.memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                                         0, kChunk, 0, nullptr, nullptr, &status);
+  pinned.mapped =
+      cl().clEnqueueMapBuffer(copies_, pinned.memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, kPart,
+                              0, nullptr, nullptr, &status);
   return status;
 }
 
 cl_int UploadQueue::copy(cl_mem block, const char* host, uint64_t bytes, cl_event before,
                          cl_event* last) {
-  for (uint64_t at = 0; at < bytes; at += kChunk) {
-    Chunk& chunk = chunks_[next_++ % chunks_.size()];
-    cl_int status = prepare(chunk);
+  for (uint64_t at = 0; at < bytes; at += kPart) {
+    PinnedPart& pinned = pinned_[next_++ % pinned_.size()];
+    cl_int status = prepare(pinned);
     if (status != CL_SUCCESS) return status;
-    const uint64_t part = std::min(kChunk, bytes - at);
-    std::memcpy(chunk.mapped, host + at, part);
-    status = cl().clEnqueueWriteBuffer(copies_, block, CL_FALSE, at, part, chunk.mapped,
-                                       before ? 1 : 0, before ? &before : nullptr, &chunk.copy);
+    const uint64_t part = std::min(kPart, bytes - at);
+    std::memcpy(pinned.mapped, host + at, part);
+    status = cl().clEnqueueWriteBuffer(copies_, block, CL_FALSE, at, part, pinned.mapped,
+                                       before ? 1 : 0, before ? &before : nullptr, &pinned.copy);
     if (status == CL_SUCCESS) status = cl().clFlush(copies_);
     if (status != CL_SUCCESS) return status;
-    *last = chunk.copy;
+    *last = pinned.copy;
   }
   return CL_SUCCESS;
 }
 
-// A new mark is placed first, so that blocks that are used up to now can be written at the next
-// upload without waiting for what is queued in between.
+// The mark is for later copies: they wait for what is queued up to now, and for nothing after it.
 cl_int UploadQueue::upload(cl_mem block, const void* host, uint64_t bytes) {
   std::lock_guard lock(mutex_);
   cl_int status = mark();

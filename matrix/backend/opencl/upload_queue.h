@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copies from the host on a queue of their own, beside the kernels of a GPU. The host writes to
-// page-locked memory, goes on, and the device fetches it from there. A copy waits only for the
-// kernels that were queued before the block was last used, and later kernels wait for the copy.
+// page-locked memory and goes on. The device fetches the values from there. A copy waits for the
+// last kernel that used the block. Later kernels wait for the copy.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ class UploadQueue {
 
  private:
   /// A part of page-locked memory, and the copy that reads it.
-  struct Chunk {
+  struct PinnedPart {
     cl_mem memory = nullptr;
     void* mapped = nullptr;
     cl_event copy = nullptr;
@@ -44,7 +44,7 @@ class UploadQueue {
     cl_event event;
   };
 
-  cl_int prepare(Chunk& chunk);
+  cl_int prepare(PinnedPart& pinned);
   cl_int mark();
   cl_int copy(cl_mem block, const char* host, uint64_t bytes, cl_event before, cl_event* last);
   /// The first mark after the last use of the block, or nullptr for a block that was never used.
@@ -53,7 +53,7 @@ class UploadQueue {
   cl_context context_;
   cl_command_queue kernels_, copies_ = nullptr;
   std::mutex mutex_;
-  std::array<Chunk, 4> chunks_;
+  std::array<PinnedPart, 4> pinned_;
   size_t next_ = 0;
   std::deque<Mark> marks_;  // oldest first
   std::unordered_map<cl_mem, uint64_t> last_use_;

@@ -21,7 +21,7 @@ function Tiles({ planes, color, label }: { planes: Planes; color: typeof glow; l
 export function Inside({ session }: { session: Session }) {
   const { filters, activations, layer, layers, chosen, tooLarge } = session.inspector;
   const hidden = session.network.value && (tooLarge.value || !layer.value);
-  const learnt = filters.value,
+  const learned = filters.value,
     answers = activations.value,
     shown = layer.value;
   return (
@@ -29,18 +29,18 @@ export function Inside({ session }: { session: Session }) {
       <section class="card inside" aria-label="Filters of the first layer">
         <div class="card-header">
           <h2>First-layer filters</h2>
-          {learnt && (
+          {learned && (
             <p class="note">
-              {learnt.count} of {shapeText(learnt.shape)}
+              {learned.count} of {shapeText(learned.shape)}
             </p>
           )}
         </div>
         <div class="tiles">
-          {learnt ? (
+          {learned ? (
             <Tiles
-              planes={learnt}
+              planes={learned}
               color={signed}
-              label={`${learnt.count} filters: green is positive, red is negative`}
+              label={`${learned.count} filters: green is positive, red is negative`}
             />
           ) : (
             <p class="empty">The weights appear here as pictures.</p>
