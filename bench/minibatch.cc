@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// The automatic size of a minibatch: the epoch with the chosen size against the shortest epoch of a
+// sweep over 12 sizes, and the time of the choice against an epoch of MNIST's size.
+//   minibatch [--threads 1,2] [--device cpu] [--strategy fit|time|usage] [NETWORK ...]
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bench/report.h"
+#include "matrix/threads.h"
+#include "nn/train/minibatch_size.h"
+#include "nn/train/updater.h"
+
+namespace kaiseki::bench {
+namespace {
+
+constexpr int64_t kSamples = 60000;  // as MNIST
+constexpr int kSweepIterations = 5;
+
+/// Pictures of random bytes, at the cost of one byte each.
+class RandomPictures : public nn::Dataset {
+ public:
+  RandomPictures(const Shape& shape, int classes) : shape_(shape), classes_(classes) {}
+  int64_t size() const override { return kSamples; }
+  Shape sample_shape() const override { return shape_; }
+  int classes() const override { return classes_; }
+  std::vector<std::string> class_names() const override {
+    return std::vector<std::string>(static_cast<size_t>(classes_), "class");
+  }
+  void read(int64_t index, uint8_t* out, int32_t& label, Random& augmentation) const override {
+    std::fill_n(out, shape_.elements(), static_cast<uint8_t>(augmentation.below(256)));
+    label = static_cast<int32_t>(index % classes_);
+  }
+
+ private:
+  Shape shape_;
+  int classes_;
+};
+
+double epoch_seconds(double iteration, int64_t size) {
+  return iteration * std::ceil(static_cast<double>(kSamples) / static_cast<double>(size));
+}
+
+std::unique_ptr<nn::MinibatchStrategy> strategy_of(const std::string& name) {
+  if (name == "fit") return std::make_unique<nn::FitEpochTime>();
+  if (name == "time") return std::make_unique<nn::EpochTimeMinimize>();
+  if (name == "usage") return std::make_unique<nn::UsageMaximize>();
+  std::fprintf(stderr, "minibatch: --strategy: expected fit, time or usage, got '%s'\n",
+               name.c_str());
+  std::exit(1);
+}
+
+void run_network(const std::string& name, const std::string& strategy, Device device) {
+  nn::Network network = nn::Network::load("models/" + name + ".json", device);
+  network.initialize(0);
+  const int64_t start = network.input_shape().elements() < 10000 ? 64 : 8;
+  auto pictures = std::make_shared<RandomPictures>(network.input_shape(),
+                                                   static_cast<int>(network.output_shape()[0]));
+  nn::Optimizer optimizer;
+  nn::Iterator iterator(pictures, {.batch_size = start});
+  nn::Updater updater(network, optimizer, iterator, nn::Schedule{.base = 0.01});
+  nn::UpdaterTrials trials(updater);
+  // From a quarter to four times the start, as the strategy chooses among these. The first sweep
+  // measures convolutions.
+  std::vector<int64_t> sizes;
+  for (int i = 0; i < 12; ++i)
+    sizes.push_back(std::llround(static_cast<double>(start) / 4 * std::pow(16.0, i / 11.0)));
+  for (int64_t size : sizes) trials.run(size, 1);
+
+  const auto begin = std::chrono::steady_clock::now();
+  const int64_t chosen = strategy_of(strategy)->choose(trials, start);
+  const std::chrono::duration<double> choice = std::chrono::steady_clock::now() - begin;
+  const auto seconds_of = [&](int64_t size) {
+    const auto trial = trials.run(size, kSweepIterations);
+    return trial ? epoch_seconds(trial->seconds, size) : 1e30;
+  };
+  double best = 1e30;
+  for (int64_t size : sizes) best = std::min(best, seconds_of(size));
+  const double ours = seconds_of(chosen);
+  const std::string text = name + ' ' + device.name() + ": " + std::to_string(chosen);
+  print_case("minibatch", text, "best of 12 sizes", ours, best, "s an epoch", best / ours);
+  print_case("minibatch", text, "choice, % of epoch", 100 * choice.count() / ours, 2, "%",
+             2 * ours / (100 * choice.count()));
+}
+
+/// Each number of threads has its own process.
+void run(const std::vector<std::string>& networks, const std::string& strategy, Device device,
+         int threads) {
+  const pid_t child = fork();
+  if (child == 0) {
+    set_thread_count(threads);
+    for (const std::string& name : networks) run_network(name, strategy, device);
+    std::exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) std::exit(1);
+}
+
+}  // namespace
+}  // namespace kaiseki::bench
+
+int main(int argc, char** argv) {
+  std::vector<std::string> networks;
+  std::string threads = "1,2", strategy = "fit", device = "cpu";
+  for (int i = 1; i < argc; ++i) {
+    const std::string text = argv[i];
+    const bool has_value = i + 1 < argc;
+    if (text == "--threads" && has_value)
+      threads = argv[++i];
+    else if (text == "--strategy" && has_value)
+      strategy = argv[++i];
+    else if (text == "--device" && has_value)
+      device = argv[++i];
+    else
+      networks.push_back(text);
+  }
+  if (networks.empty()) networks = {"lenet", "cifar", "resnet50"};
+  std::istringstream list(threads);
+  for (std::string count; std::getline(list, count, ',');)
+    kaiseki::bench::run(networks, strategy,
+                        device == "cpu" ? kaiseki::Device::cpu() : kaiseki::Device::opencl(0),
+                        std::stoi(count));
+}
