@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The automatic size of a minibatch: the epoch with the chosen size against the shortest epoch of a
-// sweep over 12 sizes, and the time of the choice against an epoch of MNIST's size.
+// The automatic size of a minibatch. Compares the epoch of the chosen size with the shortest epoch
+// of a sweep over 12 sizes. Compares the time of the choice with an epoch of MNIST's size.
 //   minibatch [--threads 1,2] [--device cpu] [--strategy fit|time|usage] [NETWORK ...]
 #include <sys/wait.h>
 #include <unistd.h>

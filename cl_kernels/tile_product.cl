@@ -78,8 +78,8 @@ inline void store_one(__local REAL4* tile, int pitch, int depth, int at, REAL v)
 // Adds the products of one step.
 inline void multiply_step(__local const REAL4* a, __local const REAL4* b, int row, int column,
                           REAL sum[EACH_M][EACH_N]) {
-// Compilers keep the vectors of all unrolled terms in registers at once, so more than two terms
-// leave room for fewer work-groups. On an H200, 8 terms gave 60 % of the speed.
+// Compilers keep the vectors of all unrolled terms in registers at once. More than two terms leave
+// room for fewer work-groups. On an H200, 8 terms gave 60 % of the speed.
 #pragma unroll 2
   for (int depth = 0; depth < TILE_K; ++depth) {
     REAL left[EACH_M], right[EACH_N];

@@ -15,6 +15,11 @@ namespace {
 
 std::atomic<uint64_t> launches, distinct_kernels;
 
+bool has_no_room(cl_int status) {
+  return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
+         status == CL_OUT_OF_HOST_MEMORY;
+}
+
 }  // namespace
 
 OpenclKernelCount opencl_kernel_count() { return {launches, distinct_kernels}; }
@@ -103,17 +108,14 @@ void OpenclDevice::drop_oldest_kernels() {
 
 void OpenclDevice::enqueue(std::string_view name, uint64_t bytes,
                            const std::function<cl_int()>& call) {
-  auto no_room = [](cl_int status) {
-    return status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
-           status == CL_OUT_OF_HOST_MEMORY;
-  };
   cl_int status = call();
   if (status == CL_SUCCESS) return;
-  if (no_room(status)) {
+  if (has_no_room(status)) {
     Allocator& allocator = Device::opencl(index_).memory();
     allocator.reclaim();
+    finish();  // then the released blocks are free
     status = call();
-    if (no_room(status)) {
+    if (has_no_room(status)) {
       MemoryAccount account = allocator.account();
       throw OutOfMemory(label_, {bytes, account.in_use, account.cached, account.budget},
                         std::string(name) + " said " + status_name(status));
@@ -149,18 +151,23 @@ void* OpenclDevice::allocate(uint64_t bytes) {
                               format_bytes(bytes)));
   cl_int status = CL_SUCCESS;
   cl_mem block = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status);
-  if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_RESOURCES ||
-      status == CL_OUT_OF_HOST_MEMORY)
-    return nullptr;
+  if (has_no_room(status)) {
+    finish();  // then the released blocks are free
+    block = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status);
+  }
+  if (has_no_room(status)) return nullptr;
   check(status, "clCreateBuffer", label_);
   return block;
 }
 
+/// A GPU's driver frees a block after the last queued command that uses it. A CPU's memory is the
+/// host's, so it must be free at once.
 void OpenclDevice::release(void* block) noexcept {
+  const auto memory = static_cast<cl_mem>(block);
   try {
-    if (uploads_) uploads_->forget(static_cast<cl_mem>(block));
-    for (cl_int status :
-         {cl().clFinish(queue_), cl().clReleaseMemObject(static_cast<cl_mem>(block))})
+    if (uploads_) uploads_->forget(memory);
+    const cl_int finished = style_ == Style::gpu ? CL_SUCCESS : cl().clFinish(queue_);
+    for (cl_int status : {finished, cl().clReleaseMemObject(memory)})
       if (status != CL_SUCCESS)
         log_warning_once(
             message("opencl", "memory of ", label_, " was not released: ", status_name(status)));

@@ -42,6 +42,19 @@ TEST_CASE("upload queue: kernels wait for copies, and copies for the kernels bef
   }
 }
 
+TEST_CASE("upload queue: memory is released while a kernel or a copy that uses it is queued") {
+  auto* backend = test::opencl_or_null();
+  if (!backend) return;
+  test::WithStyle with(backend->opencl(), Style::gpu);
+  Tensor sum = Tensor::zeros(Shape{kLong}, DType::f32, Device::opencl(0));
+  for (int i = 0; i < 8; ++i) {
+    add_to(sum, numbers(kLong, static_cast<float>(i)));
+    sum.device().memory().reclaim();
+  }
+  CHECK(sum.data<float>()[0] == 28);
+  CHECK(sum.data<float>()[kLong - 1] == 28 + 8 * static_cast<float>((kLong - 1) % 1000));
+}
+
 TEST_CASE("upload queue: values that the host changes are copied again") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
