@@ -227,13 +227,13 @@ constexpr GemmCandidate kCpu[] = {
 };
 
 constexpr GemmCandidate kGpu[] = {
+    {"direct", is_small, gemm_direct},
     {"tiled 64", tile_fits<kTile64>, tiled<kTile64>},
     {"tiled 128", tile_fits<kTile128>, tiled<kTile128>},
     {"tiled 64x128", tile_fits<kTile64x128>, tiled<kTile64x128>},
     {"tiled 32", tile_fits<kTile32>, tiled<kTile32>},
     {"tiled 64 in parts", parts_fit<kTile64>, tiled_in_parts<kTile64>, false},
     {"tiled 128 in parts", parts_fit<kTile128>, tiled_in_parts<kTile128>, false},
-    {"direct", is_small, gemm_direct},
     {"clblast", clblast_serves, gemm_clblast, false},
     {"direct, any size", no_tile_fits, gemm_direct},
 };
