@@ -2,6 +2,7 @@
 #include "matrix/backend/opencl/upload_queue.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "matrix/backend/opencl/status.h"
@@ -9,7 +10,7 @@
 namespace kaiseki::opencl {
 namespace {
 
-constexpr uint64_t kPart = uint64_t{8} << 20;  // bytes
+constexpr uint64_t kPart = uint64_t{8} << 20, kSmallestPart = 4096;  // bytes
 constexpr size_t kMarks = 16;
 
 void release(cl_event& event) {
@@ -67,17 +68,21 @@ cl_int UploadQueue::mark() {
   return cl().clFlush(kernels_);
 }
 
-cl_int UploadQueue::prepare(PinnedPart& pinned) {
+cl_int UploadQueue::prepare(PinnedPart& pinned, uint64_t bytes) {
   cl_int status = CL_SUCCESS;
   if (pinned.copy) status = cl().clWaitForEvents(1, &pinned.copy);
   release(pinned.copy);
-  if (status != CL_SUCCESS || pinned.mapped) return status;
-  pinned.memory = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, kPart,
+  if (status != CL_SUCCESS || pinned.bytes >= bytes) return status;
+  if (pinned.memory) cl().clReleaseMemObject(pinned.memory);  // unmaps it
+  pinned = {};
+  const uint64_t room = std::bit_ceil(std::max(bytes, kSmallestPart));
+  pinned.memory = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, room,
                                       nullptr, &status);
   if (status != CL_SUCCESS) return status;
   pinned.mapped =
-      cl().clEnqueueMapBuffer(copies_, pinned.memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, kPart,
+      cl().clEnqueueMapBuffer(copies_, pinned.memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, room,
                               0, nullptr, nullptr, &status);
+  if (status == CL_SUCCESS) pinned.bytes = room;
   return status;
 }
 
@@ -85,9 +90,9 @@ cl_int UploadQueue::copy(cl_mem block, const char* host, uint64_t bytes, cl_even
                          cl_event* last) {
   for (uint64_t at = 0; at < bytes; at += kPart) {
     PinnedPart& pinned = pinned_[next_++ % pinned_.size()];
-    cl_int status = prepare(pinned);
-    if (status != CL_SUCCESS) return status;
     const uint64_t part = std::min(kPart, bytes - at);
+    cl_int status = prepare(pinned, part);
+    if (status != CL_SUCCESS) return status;
     std::memcpy(pinned.mapped, host + at, part);
     status = cl().clEnqueueWriteBuffer(copies_, block, CL_FALSE, at, part, pinned.mapped,
                                        before ? 1 : 0, before ? &before : nullptr, &pinned.copy);

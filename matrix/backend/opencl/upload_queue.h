@@ -35,6 +35,7 @@ class UploadQueue {
   /// A part of page-locked memory, and the copy that reads it.
   struct PinnedPart {
     cl_mem memory = nullptr;
+    uint64_t bytes = 0;
     void* mapped = nullptr;
     cl_event copy = nullptr;
   };
@@ -44,7 +45,8 @@ class UploadQueue {
     cl_event event;
   };
 
-  cl_int prepare(PinnedPart& pinned);
+  /// Waits for the last copy. Then the part has room for `bytes` bytes.
+  cl_int prepare(PinnedPart& pinned, uint64_t bytes);
   cl_int mark();
   cl_int copy(cl_mem block, const char* host, uint64_t bytes, cl_event before, cl_event* last);
   /// The first mark after the last use of the block, or nullptr for a block that was never used.
