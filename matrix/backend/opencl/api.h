@@ -25,6 +25,7 @@ namespace kaiseki::opencl {
   X(clEnqueueMarkerWithWaitList)    \
   X(clEnqueueNDRangeKernel)         \
   X(clEnqueueReadBuffer)            \
+  X(clEnqueueUnmapMemObject)        \
   X(clEnqueueWriteBuffer)           \
   X(clFinish)                       \
   X(clFlush)                        \

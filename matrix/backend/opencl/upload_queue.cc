@@ -33,7 +33,7 @@ UploadQueue::~UploadQueue() {
   for (Mark& mark : marks_) release(mark.event);
   for (PinnedPart& pinned : pinned_) {
     release(pinned.copy);
-    if (pinned.memory) cl().clReleaseMemObject(pinned.memory);  // unmaps it
+    free(pinned);
   }
   cl().clReleaseCommandQueue(copies_);
 }
@@ -56,6 +56,13 @@ cl_event UploadQueue::mark_after_use(cl_mem block) const {
   return nullptr;
 }
 
+void UploadQueue::free(PinnedPart& pinned) {
+  if (pinned.mapped)
+    cl().clEnqueueUnmapMemObject(copies_, pinned.memory, pinned.mapped, 0, nullptr, nullptr);
+  if (pinned.memory) cl().clReleaseMemObject(pinned.memory);
+  pinned = {};
+}
+
 cl_int UploadQueue::mark() {
   cl_event event = nullptr;
   const cl_int status = cl().clEnqueueMarkerWithWaitList(kernels_, 0, nullptr, &event);
@@ -73,8 +80,7 @@ cl_int UploadQueue::prepare(PinnedPart& pinned, uint64_t bytes) {
   if (pinned.copy) status = cl().clWaitForEvents(1, &pinned.copy);
   release(pinned.copy);
   if (status != CL_SUCCESS || pinned.bytes >= bytes) return status;
-  if (pinned.memory) cl().clReleaseMemObject(pinned.memory);  // unmaps it
-  pinned = {};
+  free(pinned);
   const uint64_t room = std::bit_ceil(std::max(bytes, kSmallestPart));
   pinned.memory = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, room,
                                       nullptr, &status);

@@ -47,6 +47,7 @@ class UploadQueue {
 
   /// Waits for the last copy. Then the part has room for `bytes` bytes.
   cl_int prepare(PinnedPart& pinned, uint64_t bytes);
+  void free(PinnedPart& pinned);
   cl_int mark();
   cl_int copy(cl_mem block, const char* host, uint64_t bytes, cl_event before, cl_event* last);
   /// The first mark after the last use of the block, or nullptr for a block that was never used.
