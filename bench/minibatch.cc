@@ -18,6 +18,7 @@
 
 #include "bench/report.h"
 #include "matrix/threads.h"
+#include "matrix/tune/policy.h"
 #include "nn/train/minibatch_size.h"
 #include "nn/train/updater.h"
 
@@ -25,7 +26,8 @@ namespace kaiseki::bench {
 namespace {
 
 constexpr int64_t kSamples = 60000;  // as MNIST
-constexpr int kRounds = 5, kSweepIterations = 3;
+/// Of small and of large networks.
+constexpr int kRounds[] = {5, 2}, kSweepIterations[] = {3, 1};
 
 /// Pictures of random bytes, at the cost of one byte each.
 class RandomPictures : public nn::Dataset {
@@ -63,19 +65,18 @@ std::unique_ptr<nn::MinibatchStrategy> strategy_of(const std::string& name) {
 void run_network(const std::string& name, const std::string& strategy, Device device) {
   nn::Network network = nn::Network::load("models/" + name + ".json", device);
   network.initialize(0);
-  const int64_t start = network.input_shape().elements() < 10000 ? 64 : 8;
+  const bool is_large = network.input_shape().elements() > 10000;
+  const int64_t start = is_large ? 8 : 64;
   auto pictures = std::make_shared<RandomPictures>(network.input_shape(),
                                                    static_cast<int>(network.output_shape()[0]));
   nn::Optimizer optimizer;
   nn::Iterator iterator(pictures, {.batch_size = start});
   nn::Updater updater(network, optimizer, iterator, nn::Schedule{.base = 0.01});
   nn::UpdaterTrials trials(updater);
-  // From a quarter to four times the start, as the strategy chooses among these. The first sweep
-  // measures convolutions.
+  // From a quarter to four times the start, as the strategy chooses among these.
   std::vector<int64_t> sizes;
   for (int i = 0; i < 12; ++i)
     sizes.push_back(std::llround(static_cast<double>(start) / 4 * std::pow(16.0, i / 11.0)));
-  for (int64_t size : sizes) trials.run(size, 1);
 
   const auto begin = std::chrono::steady_clock::now();
   const int64_t chosen = strategy_of(strategy)->choose(trials, start);
@@ -83,9 +84,9 @@ void run_network(const std::string& name, const std::string& strategy, Device de
   // The shortest of several rounds, because other programs disturb each size at another time.
   if (std::ranges::find(sizes, chosen) == sizes.end()) sizes.push_back(chosen);
   std::vector<double> seconds(sizes.size(), std::numeric_limits<double>::infinity());
-  for (int round = 0; round < kRounds; ++round)
+  for (int round = 0; round < kRounds[is_large]; ++round)
     for (size_t i = 0; i < sizes.size(); ++i)
-      if (const auto trial = trials.run(sizes[i], kSweepIterations))
+      if (const auto trial = trials.run(sizes[i], kSweepIterations[is_large]))
         seconds[i] = std::min(seconds[i], epoch_seconds(trial->seconds, sizes[i]));
   const double ours =
       seconds[static_cast<size_t>(std::ranges::find(sizes, chosen) - sizes.begin())];
@@ -102,6 +103,8 @@ void run(const std::vector<std::string>& networks, const std::string& strategy, 
   const pid_t child = fork();
   if (child == 0) {
     set_thread_count(threads);
+    // Measurements of convolutions would hide the time of the choice.
+    set_tune_policy({.mode = TuneMode::cached});
     for (const std::string& name : networks) run_network(name, strategy, device);
     std::exit(0);
   }
