@@ -59,7 +59,8 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void conv_implicit_g
   const Sizes p = {c, h, w, out_h, out_w};
   const int item = get_local_id(0), item_row = ITEM_ROW, item_column = ITEM_COLUMN;
   const INDEX layer = get_global_id(2), group = layer / parts;
-  const INDEX first = layer % parts * span, last = min(depths, first + span);
+  const INDEX first = layer % parts * span;
+  const INDEX last = depths - first < span ? depths : first + span;
   const INDEX row0 = (INDEX)get_global_id(1) * TILE_M, column0 = (INDEX)get_group_id(0) * TILE_N;
   const INDEX picture = (INDEX)c * h * w, gradient = (INDEX)k * out_h * out_w;
   a += a_at + group * (DIRECTION == 2 ? gradient : (INDEX)k * c * TAPS);
@@ -154,7 +155,7 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void conv_implicit_g
 #define RIGHT(e)                                                                             \
   (k0 + LANE_DEPTH < last && is_inside(row_b * STRIDE_H + from_row[e],                       \
                                        column_b * STRIDE_W + from_column[e], p)              \
-       ? b[image_b * groups * picture + row_b * STRIDE_H * w + column_b * STRIDE_W + from[e]] \
+       ? b[image_b * groups * picture + (INDEX)row_b * STRIDE_H * w + column_b * STRIDE_W + from[e]] \
        : 0)
 #define ADVANCE                                                                 \
   for (pixel_a += TILE_K; pixel_a >= pixels; pixel_a -= pixels) ++image_a;      \

@@ -10,7 +10,8 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm_tiled(
     __global const REAL* restrict bias, ulong bias_at, __global REAL* restrict c, ulong c_at) {
   __local REAL4 tile_a[2][TILE_K * PITCH_A], tile_b[2][TILE_K * PITCH_B];
   const int item = get_local_id(0), row = ITEM_ROW, column = ITEM_COLUMN;
-  const INDEX layer = get_global_id(2), first = layer % parts * span, last = min(k, first + span);
+  const INDEX layer = get_global_id(2), first = layer % parts * span;
+  const INDEX last = k - first < span ? k : first + span;
   const INDEX row0 = (INDEX)get_global_id(1) * TILE_M, column0 = (INDEX)get_group_id(0) * TILE_N;
   a += a_at + layer / parts * stride_a;
   b += b_at + layer / parts * stride_b;

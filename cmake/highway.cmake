@@ -10,13 +10,19 @@ elseif(KAISEKI_SANITIZE MATCHES address) # Every tested machine has AVX2. A mach
   string(APPEND KAISEKI_HIGHWAY_WITHOUT "|HWY_AVX3")
 endif()
 if(KAISEKI_NATIVE)
+  # One of the sets of the kernels, not all that the CPU has: the compiler's set must be the one of Highway's best kernels.
   # Without contraction to FMA, code outside the kernels computes the same bits as elsewhere.
-  add_compile_options(-march=native -ffp-contract=off)
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_FLAGS -march=native)
-  check_cxx_source_compiles("#ifndef __AVX512F__\n#error\n#endif\nint main() {}" KAISEKI_HAS_AVX512)
+  set(avx2 "defined(__AVX2__) && defined(__FMA__) && defined(__F16C__) && defined(__BMI2__) && defined(__AES__) && defined(__PCLMUL__)")
+  check_cxx_source_compiles("#if !(${avx2})\n#error\n#endif\nint main() {}" KAISEKI_HAS_AVX2)
+  check_cxx_source_compiles("#if !(${avx2} && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512CD__))\n#error\n#endif\nint main() {}"
+                            KAISEKI_HAS_AVX512)
   unset(CMAKE_REQUIRED_FLAGS)
-  if(NOT KAISEKI_HAS_AVX512)
+  if(KAISEKI_HAS_AVX512)
+    add_compile_options(-march=x86-64-v4 -maes -mpclmul -ffp-contract=off)
+  elseif(KAISEKI_HAS_AVX2)
+    add_compile_options(-march=x86-64-v3 -maes -mpclmul -ffp-contract=off)
     string(APPEND KAISEKI_HIGHWAY_WITHOUT "|HWY_AVX3")
   endif()
 endif()

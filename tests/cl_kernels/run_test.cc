@@ -345,31 +345,38 @@ TEST_CASE("kernels: pooling") {
 }
 
 TEST_CASE("kernels: normalization") {
-  compare([](Device device) -> Results {
-    Shape shape{2, 3, 4, 9}, channels{3};
-    auto ones = [&] { return Tensor::full(channels, 1, device); };
-    Tensor x = random_tensor(shape, 1, device), dy = random_tensor(shape, 2, device);
-    Tensor gamma = random_tensor(channels, 3, device), beta = random_tensor(channels, 4, device);
-    Tensor mean = ones(), var = ones(), batch_mean = ones(), inv_std = ones(), dgamma = ones(),
-           dbeta = ones();
-    auto empty = [&] { return Tensor(shape, DType::f32, device); };
-    Tensor y = empty(), inferred = empty(), dx = empty(), response = empty(), response_dx = empty();
-    batch_norm_train(
-        {.x = x, .gamma = gamma, .beta = beta, .y = y},
-        {.running_mean = mean, .running_var = var, .mean = batch_mean, .inv_std = inv_std});
-    batch_norm_infer({.x = x, .gamma = gamma, .beta = beta, .y = inferred}, mean, var);
-    batch_norm_backward({.x = x,
-                         .dy = dy,
-                         .gamma = gamma,
-                         .mean = batch_mean,
-                         .inv_std = inv_std,
-                         .dx = dx,
-                         .dgamma = dgamma,
-                         .dbeta = dbeta});
-    lrn(x, {.size = 2}, response);
-    lrn_backward(x, response, dy, {.size = 2}, response_dx);
-    return {y, mean, var, inferred, dx, dgamma, dbeta, response, response_dx};
-  });
+  // Whole vectors, single values, and a channel of several parts on GPUs.
+  for (const Shape& shape : {Shape{2, 3, 4, 9}, Shape{3, 2, 7, 7}, Shape{5, 2, 64, 36}})
+    for (bool relu : {false, true})
+      compare([&](Device device) -> Results {
+        Shape channels{shape[1]};
+        auto ones = [&] { return Tensor::full(channels, 1, device); };
+        Tensor x = random_tensor(shape, 1, device), dy = random_tensor(shape, 2, device);
+        Tensor gamma = random_tensor(channels, 3, device),
+               beta = random_tensor(channels, 4, device);
+        Tensor mean = ones(), var = ones(), batch_mean = ones(), inv_std = ones(), dgamma = ones(),
+               dbeta = ones();
+        auto empty = [&] { return Tensor(shape, DType::f32, device); };
+        Tensor y = empty(), inferred = empty(), dx = empty(), response = empty(),
+               response_dx = empty();
+        batch_norm_train(
+            {.x = x, .gamma = gamma, .beta = beta, .y = y, .norm = {.relu = relu}},
+            {.running_mean = mean, .running_var = var, .mean = batch_mean, .inv_std = inv_std});
+        batch_norm_infer(
+            {.x = x, .gamma = gamma, .beta = beta, .y = inferred, .norm = {.relu = relu}}, mean,
+            var);
+        batch_norm_backward({.x = x,
+                             .dy = dy,
+                             .gamma = gamma,
+                             .mean = batch_mean,
+                             .inv_std = inv_std,
+                             .dx = dx,
+                             .dgamma = dgamma,
+                             .dbeta = dbeta});
+        lrn(x, {.size = 2}, response);
+        lrn_backward(x, response, dy, {.size = 2}, response_dx);
+        return {y, mean, var, inferred, dx, dgamma, dbeta, response, response_dx};
+      });
 }
 
 TEST_CASE("kernels: bytes to floats") {

@@ -51,8 +51,12 @@ OpenclDevice::OpenclDevice(int index, const OpenclDeviceProperties& facts)
 void OpenclDevice::set_style(Style style) {
   style_ = style;
   if (style != Style::gpu || uploads_) return;
-  finish();  // the queue of uploads does not know what was queued before
-  uploads_ = std::make_unique<UploadQueue>(context_, facts_.id, queue_, label_);
+  try {
+    finish();  // the queue of uploads does not know what was queued before
+    uploads_ = std::make_unique<UploadQueue>(context_, facts_.id, queue_, label_);
+  } catch (const DeviceError& error) {
+    log_warning_once(std::string(error.what()) + "; copies to the device wait for its kernels");
+  }
 }
 
 OpenclDevice::~OpenclDevice() {
@@ -113,7 +117,6 @@ void OpenclDevice::enqueue(std::string_view name, uint64_t bytes,
   if (has_no_room(status)) {
     Allocator& allocator = Device::opencl(index_).memory();
     allocator.reclaim();
-    finish();  // then the released blocks are free
     status = call();
     if (has_no_room(status)) {
       MemoryAccount account = allocator.account();
@@ -129,9 +132,11 @@ void OpenclDevice::finish() { check(cl().clFinish(queue_), "clFinish", label_); 
 void OpenclDevice::upload(void* block, const void* host, uint64_t bytes) {
   if (!bytes) return;
   const auto memory = static_cast<cl_mem>(block);
-  UploadQueue* uploads = style_ == Style::gpu ? uploads_.get() : nullptr;
+  if (style_ == Style::gpu && uploads_) {
+    const cl_int status = uploads_->upload(memory, host, bytes);
+    if (!has_no_room(status)) return check(status, "clEnqueueWriteBuffer", label_);
+  }  // without page-locked memory, the kernels' queue copies
   enqueue("clEnqueueWriteBuffer", bytes, [&] {
-    if (uploads) return uploads->upload(memory, host, bytes);
     return cl().clEnqueueWriteBuffer(queue_, memory, CL_TRUE, 0, bytes, host, 0, nullptr, nullptr);
   });
 }
@@ -151,23 +156,16 @@ void* OpenclDevice::allocate(uint64_t bytes) {
                               format_bytes(bytes)));
   cl_int status = CL_SUCCESS;
   cl_mem block = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status);
-  if (has_no_room(status)) {
-    finish();  // then the released blocks are free
-    block = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status);
-  }
   if (has_no_room(status)) return nullptr;
   check(status, "clCreateBuffer", label_);
   return block;
 }
 
-/// A GPU's driver frees a block after the last queued command that uses it. A CPU's memory is the
-/// host's, so it must be free at once.
 void OpenclDevice::release(void* block) noexcept {
-  const auto memory = static_cast<cl_mem>(block);
   try {
-    if (uploads_) uploads_->forget(memory);
-    const cl_int finished = style_ == Style::gpu ? CL_SUCCESS : cl().clFinish(queue_);
-    for (cl_int status : {finished, cl().clReleaseMemObject(memory)})
+    if (uploads_) uploads_->forget(static_cast<cl_mem>(block));
+    for (cl_int status :
+         {cl().clFinish(queue_), cl().clReleaseMemObject(static_cast<cl_mem>(block))})
       if (status != CL_SUCCESS)
         log_warning_once(
             message("opencl", "memory of ", label_, " was not released: ", status_name(status)));

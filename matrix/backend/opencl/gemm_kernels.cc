@@ -133,10 +133,21 @@ int64_t part_count(const OpenclDevice& device, const GemmArgs& args) {
   return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, args.k / kLeastTerms));
 }
 
+/// The product of a part, to `sums` or to C's place for the check of its kernel.
+GemmArgs part_of(const GemmArgs& args, Tensor* sums) {
+  GemmArgs part = args;
+  part.c = sums;
+  part.ldc = args.n, part.stride_c = args.m * args.n;
+  part.alpha = 1, part.beta = 0;
+  part.bias_kind = GemmArgs::Bias::none;
+  part.activation = Activation::none;
+  return part;
+}
+
 template <const ProductTile& kTile>
 bool parts_fit(OpenclDevice& device, const GemmArgs& args) {
   return args.c->dtype() == DType::f32 && part_count<kTile>(device, args) > 1 &&
-         tile_fits<kTile>(device, args);
+         tile_fits<kTile>(device, part_of(args, args.c));
 }
 
 template <const ProductTile& kTile>
@@ -145,12 +156,7 @@ void tiled_in_parts(OpenclDevice& device, const GemmArgs& args) {
   const int64_t span = tile_count(tile_count(args.k, wanted), kTile.k) * kTile.k;
   const int64_t parts = tile_count(args.k, span);
   Tensor sums(Shape{args.batch * parts * size}, DType::f32, args.c->device());
-  GemmArgs part = args;
-  part.c = &sums;
-  part.ldc = args.n, part.stride_c = size;
-  part.alpha = 1, part.beta = 0;
-  part.bias_kind = GemmArgs::Bias::none;
-  part.activation = Activation::none;
+  const GemmArgs part = part_of(args, &sums);
   Launch join(device, "gemm_epilogue.cl", "gemm_join", epilogue(args));
   join.index(args.m).index(args.n).index(args.ldc).index(args.stride_c).index(parts);
   join.arg(static_cast<float>(args.alpha)).arg(static_cast<float>(args.beta)).arg(args.slope);

@@ -39,21 +39,22 @@ UploadQueue::~UploadQueue() {
 }
 
 void UploadQueue::used(cl_mem block) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(use_mutex_);
   last_use_[block] = ++commands_;
 }
 
 void UploadQueue::forget(cl_mem block) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(use_mutex_);
   last_use_.erase(block);
 }
 
-cl_event UploadQueue::mark_after_use(cl_mem block) const {
+cl_event UploadQueue::mark_after_use(cl_mem block) {
+  std::lock_guard lock(use_mutex_);
   const auto used = last_use_.find(block);
   if (used == last_use_.end()) return nullptr;
   for (const Mark& mark : marks_)
     if (mark.commands >= used->second) return mark.event;
-  return nullptr;
+  return marks_.back().event;  // not reached, as no other command uses the block meanwhile
 }
 
 void UploadQueue::free(PinnedPart& pinned) {
@@ -65,9 +66,14 @@ void UploadQueue::free(PinnedPart& pinned) {
 
 cl_int UploadQueue::mark() {
   cl_event event = nullptr;
+  uint64_t commands = 0;
+  {
+    std::lock_guard lock(use_mutex_);
+    commands = commands_;  // all of these are queued before the mark
+  }
   const cl_int status = cl().clEnqueueMarkerWithWaitList(kernels_, 0, nullptr, &event);
   if (status != CL_SUCCESS) return status;
-  marks_.push_back({commands_, event});
+  marks_.push_back({commands, event});
   if (marks_.size() > kMarks) {
     release(marks_.front().event);
     marks_.pop_front();
@@ -102,16 +108,17 @@ cl_int UploadQueue::copy(cl_mem block, const char* host, uint64_t bytes, cl_even
     std::memcpy(pinned.mapped, host + at, part);
     status = cl().clEnqueueWriteBuffer(copies_, block, CL_FALSE, at, part, pinned.mapped,
                                        before ? 1 : 0, before ? &before : nullptr, &pinned.copy);
-    if (status == CL_SUCCESS) status = cl().clFlush(copies_);
     if (status != CL_SUCCESS) return status;
     *last = pinned.copy;
+    status = cl().clFlush(copies_);
+    if (status != CL_SUCCESS) return status;
   }
   return CL_SUCCESS;
 }
 
 // The mark is for later copies: they wait for what is queued up to now, and for nothing after it.
 cl_int UploadQueue::upload(cl_mem block, const void* host, uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(upload_mutex_);
   cl_int status = mark();
   if (status != CL_SUCCESS) return status;
   cl_event last = nullptr;
@@ -120,7 +127,7 @@ cl_int UploadQueue::upload(cl_mem block, const void* host, uint64_t bytes) {
     const cl_int waits = cl().clEnqueueBarrierWithWaitList(kernels_, 1, &last, nullptr);
     if (status == CL_SUCCESS) status = waits;
   }
-  last_use_[block] = ++commands_;
+  used(block);
   return status;
 }
 

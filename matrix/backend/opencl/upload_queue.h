@@ -51,14 +51,15 @@ class UploadQueue {
   cl_int mark();
   cl_int copy(cl_mem block, const char* host, uint64_t bytes, cl_event before, cl_event* last);
   /// The first mark after the last use of the block, or nullptr for a block that was never used.
-  cl_event mark_after_use(cl_mem block) const;
+  cl_event mark_after_use(cl_mem block);
 
   cl_context context_;
   cl_command_queue kernels_, copies_ = nullptr;
-  std::mutex mutex_;
-  std::array<PinnedPart, 4> pinned_;
+  std::mutex upload_mutex_;  // of what upload() alone uses. It may wait for a copy
+  std::array<PinnedPart, 8> pinned_;
   size_t next_ = 0;
   std::deque<Mark> marks_;  // oldest first
+  std::mutex use_mutex_;
   std::unordered_map<cl_mem, uint64_t> last_use_;
   uint64_t commands_ = 0;
 };

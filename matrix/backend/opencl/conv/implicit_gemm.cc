@@ -33,15 +33,21 @@ ImplicitProduct product_of(const ConvProblem& p) {
 
 class ImplicitGemmSolver : public ConvSolver {
  public:
-  /// `wide`: with the largest tiles.
-  ImplicitGemmSolver(std::string_view name, Style style, bool wide)
-      : name_(name), style_(style), wide_(wide) {}
+  enum class Kind : uint8_t {
+    plain,    // without workspace
+    divided,  // the filter's gradient in parts
+    wide,     // in parts, with the largest tiles
+  };
+
+  ImplicitGemmSolver(std::string_view name, Style style, Kind kind)
+      : name_(name), style_(style), kind_(kind) {}
 
   std::string_view name() const override { return name_; }
 
   bool applicable(const ConvProblem& p) const override {
     const ImplicitProduct product = product_of(p);
-    if (wide_ && std::min(product.m, product.n) <= kTile32.m) return false;
+    if (kind_ == Kind::wide && std::min(product.m, product.n) <= kTile32.m) return false;
+    if (kind_ == Kind::divided) return split_of(p, tile_of(p)).parts > 1;
     return style_ == Style::gpu || std::min(p.k, p.c) / p.groups >= kLeastChannels;
   }
 
@@ -78,17 +84,20 @@ class ImplicitGemmSolver : public ConvSolver {
   const ProductTile& tile_of(const ConvProblem& p) const {
     const ImplicitProduct product = product_of(p);
     const bool gradient = p.direction == ConvDirection::backward_filter;
-    if (wide_ && product.m > kTile64x128.m) return gradient ? kTile128Half : kTile128;
-    if (wide_) return kTile64x128;
+    if (kind_ == Kind::wide) {
+      if (product.m <= kTile64x128.m) return kTile64x128;
+      return gradient ? kTile128Half : kTile128;
+    }
     return std::min(product.m, product.n) <= kTile32.m ? kTile32 : kTile64;
   }
 
   /// A filter's gradient has few tiles and many terms. The same parts on every device give the same
   /// bits.
-  static Split split_of(const ConvProblem& p, const ProductTile& tile) {
+  Split split_of(const ConvProblem& p, const ProductTile& tile) const {
     constexpr int64_t kWantedTiles = 512, kLeastTerms = 256;
     const ImplicitProduct product = product_of(p);
-    if (p.direction != ConvDirection::backward_filter || product.depth <= kLeastTerms)
+    if (p.direction != ConvDirection::backward_filter || kind_ == Kind::plain ||
+        product.depth <= kLeastTerms)
       return {1, product.depth};
     const int64_t tiles = p.groups * tile_count(product.m, tile.m) * tile_count(product.n, tile.n);
     const int64_t wanted = std::clamp<int64_t>(tile_count(kWantedTiles, tiles), 1,
@@ -149,17 +158,20 @@ class ImplicitGemmSolver : public ConvSolver {
 
   std::string_view name_;
   Style style_;
-  bool wide_;
+  Kind kind_;
 };
 
 }  // namespace
 
 std::span<const ConvSolver* const> conv_implicit_gemm_solvers(Style style) {
-  static const ImplicitGemmSolver cpu("opencl_implicit_gemm", Style::cpu, false);
-  static const ImplicitGemmSolver gpu("opencl_implicit_gemm", Style::gpu, false);
-  static const ImplicitGemmSolver wide("opencl_implicit_gemm_wide", Style::gpu, true);
+  using Kind = ImplicitGemmSolver::Kind;
+  static const ImplicitGemmSolver cpu("opencl_implicit_gemm", Style::cpu, Kind::plain);
+  static const ImplicitGemmSolver divided("opencl_implicit_gemm_divided", Style::gpu,
+                                          Kind::divided);
+  static const ImplicitGemmSolver wide("opencl_implicit_gemm_wide", Style::gpu, Kind::wide);
+  static const ImplicitGemmSolver gpu("opencl_implicit_gemm", Style::gpu, Kind::plain);
   static const ConvSolver* const on_cpu[] = {&cpu};
-  static const ConvSolver* const on_gpu[] = {&gpu, &wide};
+  static const ConvSolver* const on_gpu[] = {&divided, &gpu, &wide};
   if (style == Style::cpu) return on_cpu;
   return on_gpu;
 }

@@ -51,7 +51,7 @@ TEST_CASE("opencl gemm: tiles of whole vectors, and of parts of them at the edge
     for (bool transposed : {false, true}) {
       // The second case of each has terms for several parts.
       for (const ProductCase& s : {ProductCase{132, 72, 44, 2, false, false},
-                                   ProductCase{68, 136, 900, 1, false, false}}) {
+                                   ProductCase{68, 136, 900, 2, false, false}}) {
         Product data(s, transposed, transposed, Device::opencl(0), 4);
         data.args.bias = &data.bias;
         data.args.bias_kind = GemmArgs::Bias::per_column;
