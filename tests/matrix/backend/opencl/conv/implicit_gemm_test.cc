@@ -68,7 +68,7 @@ TEST_CASE("implicit gemm: several tiles, in groups, with strides and dilation, a
     }
   }
   backend->opencl().set_most_groups(most);
-  CHECK(ran == 21);
+  CHECK(ran == 27);
 }
 
 }  // namespace kaiseki::opencl
