@@ -17,7 +17,8 @@ constexpr ConvDirection kDirections[] = {ConvDirection::forward, ConvDirection::
 
 inline bool has_direction(std::string_view solver, ConvDirection direction, bool is_gpu) {
   static const std::set<std::string_view> no_filters{"pointwise", "implicit_gemm", "opencl_direct"},
-      filters{"pointwise_filter", "outer_filter", "dot_filter", "opencl_direct_filter"};
+      filters{"pointwise_filter", "outer_filter", "dot_filter", "opencl_direct_filter",
+              "opencl_implicit_gemm_divided"};
   if (solver == "scatter_gemm") return direction == ConvDirection::backward_data;
   if (filters.contains(solver) || (is_gpu && solver == "opencl_depthwise"))
     return direction == ConvDirection::backward_filter;
