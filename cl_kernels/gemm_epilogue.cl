@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The end of products that another kernel or library began. BIAS as in gemm_tiled.cl.
-
-// C = activation(C + bias)
-__kernel void gemm_epilogue(INDEX m, INDEX n, INDEX ldc, INDEX stride_c, float slope,
+// C = activation(alpha * (sum of the parts) + beta * C + bias). Each matrix of the batch has `parts`
+// parts [m, n], or none if C holds the product.
+__kernel void gemm_epilogue(INDEX m, INDEX n, INDEX ldc, INDEX stride_c, INDEX parts, float alpha,
+                            float beta, float slope, __global const float* part, ulong part_at,
                             __global const float* bias, ulong bias_at, __global float* c,
                             ulong c_at) {
-  INDEX item = get_global_id(0);
-  if (item >= m * n) return;
-  INDEX row = item / n, column = item % n;
-  __global float* into = c + c_at + get_global_id(1) * stride_c + row * ldc + column;
-  float value = *into;
-#if BIAS == 1
-  value += bias[bias_at + row];
-#elif BIAS == 2
-  value += bias[bias_at + column];
-#endif
-  *into = activate(value, slope);
-}
-
-// C = activation(alpha * (sum of the parts) + beta * C + bias). Each matrix of the batch has `parts`
-// parts [m, n].
-__kernel void gemm_join(INDEX m, INDEX n, INDEX ldc, INDEX stride_c, INDEX parts, float alpha,
-                        float beta, float slope, __global const float* part, ulong part_at,
-                        __global const float* bias, ulong bias_at, __global float* c, ulong c_at) {
   INDEX item = get_global_id(0), size = m * n;
   if (item >= size) return;
   INDEX row = item / n, column = item % n;

@@ -38,8 +38,8 @@ typedef float4 REAL4;
 #define ROW_OF(i) ((i) / 4 * 4 * ITEMS_M + 4 * ITEM_ROW + (i) % 4)
 #define COLUMN_OF(j) ((j) / 4 * 4 * ITEMS_N + 4 * ITEM_COLUMN + (j) % 4)
 
-// Four neighbors in memory, of which the first `left` exist. The others are 0. With `whole`, all
-// four exist or none, and the address is a multiple of the vector's size.
+// Reads four neighbors in memory. Only the first `left` exist, and the others are 0. With `whole`,
+// all four exist or none. The address is then a multiple of the vector's size.
 #define LOAD4(whole, from, at, left)                                                              \
   ((whole) ? ((left) > 0 ? *(__global const REAL4*)((from) + (at)) : (REAL4)(0))                 \
            : (REAL4)((left) > 0 ? (from)[at] : 0, (left) > 1 ? (from)[(at) + 1] : 0,              \
@@ -78,8 +78,8 @@ inline void store_one(__local REAL4* tile, int pitch, int depth, int at, REAL v)
 // Adds the products of one step.
 inline void multiply_step(__local const REAL4* a, __local const REAL4* b, int row, int column,
                           REAL sum[EACH_M][EACH_N]) {
-// Compilers keep the vectors of all unrolled terms in registers at once. More than two terms leave
-// room for fewer work-groups. On an H200, 8 terms gave 60 % of the speed.
+  // Compilers keep the vectors of all unrolled terms in registers at once. More than two terms
+  // leave room for fewer work-groups. On an H200, 8 terms gave 60 % of the speed.
 #pragma unroll 2
   for (int depth = 0; depth < TILE_K; ++depth) {
     REAL left[EACH_M], right[EACH_N];

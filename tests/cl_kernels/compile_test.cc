@@ -136,7 +136,7 @@ const std::vector<File>& files() {
       {"gemm_check.cl", {"gemm_check"}, {kIndex}},
       {"gemm_direct.cl", {"gemm_direct"}, {kTransposes, kBias}},
       {"gemm_direct.cl", {"gemm_direct"}, {{kDouble + kBias[0]}, kTransposes, kIndex}},
-      {"gemm_epilogue.cl", {"gemm_epilogue", "gemm_join"}, {kBias, kIndex}},
+      {"gemm_epilogue.cl", {"gemm_epilogue"}, {kBias, kIndex}},
       {"gemm_packed.cl",
        {"pack_a", "pack_b", "gemm_packed"},
        {{"-DROWS=6 -DVECTORS=4", "-DROWS=12 -DVECTORS=2", "-DROWS=6 -DVECTORS=1"},

@@ -56,7 +56,11 @@ void epilogue(OpenclDevice& device, const GemmArgs& args) {
       .index(args.n)
       .index(args.ldc)
       .index(args.stride_c)
+      .index(0)
+      .arg(1.0f)
+      .arg(1.0f)
       .arg(args.slope)
+      .optional(nullptr)
       .optional(biased ? args.bias : nullptr)
       .in_out(*args.c)
       .over(args.m * args.n, args.batch);

@@ -157,7 +157,7 @@ void tiled_in_parts(OpenclDevice& device, const GemmArgs& args) {
   const int64_t parts = tile_count(args.k, span);
   Tensor sums(Shape{args.batch * parts * size}, DType::f32, args.c->device());
   const GemmArgs part = part_of(args, &sums);
-  Launch join(device, "gemm_epilogue.cl", "gemm_join", epilogue(args));
+  Launch join(device, "gemm_epilogue.cl", "gemm_epilogue", epilogue(args));
   join.index(args.m).index(args.n).index(args.ldc).index(args.stride_c).index(parts);
   join.arg(static_cast<float>(args.alpha)).arg(static_cast<float>(args.beta)).arg(args.slope);
   join.in(sums);

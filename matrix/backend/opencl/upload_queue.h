@@ -28,7 +28,7 @@ class UploadQueue {
   /// Forgets a block that is released.
   void forget(cl_mem block);
   /// Queues a copy of `bytes` bytes to the block. The host's memory may change afterwards.
-  /// Returns the status of the first call that fails. Then nothing depends on the copy.
+  /// Returns the status of the first call that fails. Later kernels wait for what was queued.
   cl_int upload(cl_mem block, const void* host, uint64_t bytes);
 
  private:
