@@ -27,7 +27,8 @@ struct TrustOptions {
 class Trust {
  public:
   static constexpr size_t kDriftChecks = 10;
-  /// Relative to a tensor's norm. Honest devices deviate by far less: docs/benchmarks/pool.md.
+  /// Relative to a tensor's norm. Honest devices deviate by far less:
+  /// docs/benchmarks/pool-deviation.md.
   static constexpr double kMostDrift = 0.003;
 
   explicit Trust(const TrustOptions& options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The accuracy of each solver against double precision, as stated in
-// docs/benchmarks/convolution.md.
+// docs/benchmarks/convolution-errors.md.
 #include <doctest/doctest.h>
 
 #include <algorithm>
