@@ -5,25 +5,13 @@
 #include <map>
 #include <optional>
 
+#include "nn/forward_run.h"
 #include "nn/graph.h"
 #include "nn/layer_timer.h"
 #include "nn/planner.h"
+#include "nn/swapping.h"
 
 namespace kaiseki::nn {
-
-/// One forward pass. A backward pass may follow.
-struct ForwardRun {
-  const ExecutionPlan* plan = nullptr;
-  std::vector<Tensor> inputs = {};
-  Tensor targets = {};
-  uint64_t random_step = 0;
-  int64_t first_sample = 0;
-  std::vector<Tensor> values = {};
-  std::vector<std::vector<Tensor>> saved = {};  // by step
-  std::vector<Tensor> losses = {};              // by step
-  int64_t batch = 0;
-  double scale = 1;  // of all gradients
-};
 
 struct NetworkImpl {
   Graph graph;
@@ -36,6 +24,7 @@ struct NetworkImpl {
   std::vector<char> pending;  // by parameter: its gradient is momentum * value, not computed yet
   std::vector<State> states;
   std::map<int, ExecutionPlan> plans;
+  std::map<const ExecutionPlan*, SwapHistory> swaps;
   std::optional<ForwardRun> last;
   bool has_weights = false;
   LayerTimer timer;  // empty: no times

@@ -67,10 +67,12 @@ void NetworkImpl::forward(ForwardRun& run) {
   run.saved.assign(plan.steps.size(), {});
   run.losses.assign(plan.steps.size(), Tensor());
   for (size_t i = 0; i < run.inputs.size(); ++i) run.values[i] = run.inputs[i];
+  Swapping swapping(run, device, swaps[&plan]);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
     LayerClock clock(*this, step, false);
+    swapping.begin(plan.forward_time(i));
     std::vector<Tensor> inputs;
     for (int value : step.inputs) inputs.push_back(run.values[static_cast<size_t>(value)]);
     const auto stream = static_cast<uint32_t>(run.random_step + 1);
@@ -91,6 +93,7 @@ void NetworkImpl::forward(ForwardRun& run) {
     if (node.layer->is_loss()) run.losses[i] = output;
     run.values[static_cast<size_t>(step.output)] = std::move(output);
     for (int value : step.dead) run.values[static_cast<size_t>(value)] = Tensor();
+    swapping.end_forward();
     clock.end();
   }
 }
@@ -130,6 +133,9 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
   const ExecutionPlan& plan = *run.plan;
   std::vector<Gradient> of_values(run.values.size());
   for (size_t i = 0; i < seeds.size(); ++i) of_values[i].value = seeds[i];
+  std::vector<Tensor*> waiting;
+  for (Gradient& gradient : of_values) waiting.push_back(&gradient.value);
+  Swapping swapping(run, device, swaps[&plan], waiting);
   for (size_t i = plan.steps.size(); i-- > 0;) {
     const PlanStep& step = plan.steps[i];
     GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
@@ -137,6 +143,7 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
     Gradient from = std::exchange(of_values[static_cast<size_t>(step.output)], {});
     if (!step.needs_backward || (!from.value.defined() && !layer.is_loss())) continue;
     LayerClock clock(*this, step, true);
+    swapping.begin(plan.backward_time(i));
     const BackwardReads reads = layer.backward_reads();
     if (reads.output || step.activation.kind != Activation::none) recompute(run, step.output);
     const Tensor& output = run.values[static_cast<size_t>(step.output)];
@@ -186,6 +193,7 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
     }
     run.saved[i].clear();
     for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
+    swapping.end_backward();
     clock.end();
   }
   write_pending(0, parameters.size());

@@ -22,6 +22,7 @@ class ExecutionPlanner {
     find_folded_loss();
     find_gradients();
     find_last_uses();
+    find_uses();
     return std::move(plan_);
   }
 
@@ -179,15 +180,15 @@ class ExecutionPlanner {
   }
 
   /// Returns the values that the backward pass reads.
-  std::vector<bool> find_read_backward() const {
+  std::vector<bool> find_read_backward() {
     std::vector<bool> read(values_);
-    for (const PlanStep& step : plan_.steps) {
+    for (PlanStep& step : plan_.steps) {
       if (!step.needs_backward) continue;
       const BackwardReads reads = layer_of(step).backward_reads();
+      if (reads.input) step.read_backward = step.inputs;
       if (reads.output || step.activation.kind != Activation::none)
-        read[static_cast<size_t>(step.output)] = true;
-      if (reads.input)
-        for (int value : step.inputs) read[static_cast<size_t>(value)] = true;
+        step.read_backward.push_back(step.output);
+      for (int value : step.read_backward) read[static_cast<size_t>(value)] = true;
     }
     return read;
   }
@@ -206,8 +207,7 @@ class ExecutionPlanner {
   }
 
   void find_last_uses() {
-    const std::vector<bool> read_backward = find_read_backward();
-    const std::vector<bool> kept = find_recomputed(read_backward);
+    const std::vector<bool> kept = find_recomputed(find_read_backward());
     std::vector<bool> seen(values_), seen_backward(values_);
     for (size_t i = plan_.steps.size(); i-- > 0;) {
       PlanStep& step = plan_.steps[i];
@@ -221,18 +221,38 @@ class ExecutionPlanner {
       }
       step.may_overwrite = !step.inputs.empty() && can_overwrite(step, kept);
     }
-    for (PlanStep& step : plan_.steps) {
-      const BackwardReads reads = layer_of(step).backward_reads();
-      std::vector<int> read;
-      if (reads.input) read = step.inputs;
-      if (reads.output || step.activation.kind != Activation::none) read.push_back(step.output);
-      for (int value : read) {
+    for (PlanStep& step : plan_.steps)
+      for (int value : step.read_backward) {
         const auto v = static_cast<size_t>(value);
-        if (!step.needs_backward || seen_backward[v] || !read_backward[v]) continue;
+        if (seen_backward[v]) continue;
         seen_backward[v] = true;
         if (!is_output(value)) step.dead_backward.push_back(value);
       }
+  }
+
+  /// To compute a value again, its step reads its first input at the same time.
+  void add_use(int value, size_t time) {
+    plan_.uses[static_cast<size_t>(value)].push_back(time);
+    const PlanStep* producer = producer_step(value);
+    if (time >= plan_.steps.size() && producer && producer->recomputed)
+      add_use(producer->inputs[0], time);
+  }
+
+  void find_uses() {
+    plan_.uses.assign(values_, {});
+    plan_.gradient_uses.assign(values_, {});
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const PlanStep& step = plan_.steps[i];
+      std::vector<int> touched = step.inputs;
+      touched.push_back(step.output);
+      for (int value : touched) add_use(value, plan_.forward_time(i));
+      if (!step.needs_backward) continue;
+      for (int value : step.read_backward) add_use(value, plan_.backward_time(i));
+      for (int value : touched)
+        plan_.gradient_uses[static_cast<size_t>(value)].push_back(plan_.backward_time(i));
     }
+    for (auto* all : {&plan_.uses, &plan_.gradient_uses})
+      for (std::vector<size_t>& times : *all) std::ranges::sort(times);
   }
 
   bool can_overwrite(const PlanStep& step, const std::vector<bool>& kept) {

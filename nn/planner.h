@@ -26,17 +26,25 @@ struct PlanStep {
   bool may_overwrite = false;   // the output may take the first input's storage
   bool needs_backward = false;  // it has parameters, or an input needs a gradient
   bool recomputed = false;      // the output is freed, and the backward pass computes it again
-  std::vector<int> dead = {};   // values that nothing reads after the forward step
+  std::vector<int> read_backward = {};  // values that the backward step reads
+  std::vector<int> dead = {};           // values that nothing reads after the forward step
   std::vector<int> dead_backward = {};  // values that nothing reads after the backward step
 };
 
+/// Times count the forward steps, and then the backward steps: time `steps - 1` is the last forward
+/// step, and time `steps` is its backward step.
 struct ExecutionPlan {
   ExecutionPlanOptions options;
   std::vector<PlanStep> steps;
+  /// By value: the times of the steps that read or write it, and those of its gradient.
+  std::vector<std::vector<size_t>> uses, gradient_uses;
   std::vector<bool> needs_gradient;  // by value
   std::vector<int> outputs;          // values, in the order of Graph::outputs
   /// The step of the loss that computes the first output as its probabilities.
   std::optional<size_t> folded_loss;
+
+  size_t forward_time(size_t step) const { return step; }
+  size_t backward_time(size_t step) const { return 2 * steps.size() - 1 - step; }
 };
 
 ExecutionPlan make_execution_plan(const Graph& graph, const ExecutionPlanOptions& options);

@@ -50,6 +50,7 @@ void* Allocator::take_whole(uint64_t size) {
   void* block = found->second;
   free_.erase(found);
   free_bytes_ -= size;
+  raw_.reuse(block);
   return block;
 }
 
@@ -72,7 +73,7 @@ void* Allocator::take_locked(uint64_t size, bool estimate) {
 void* Allocator::allocate_locked(uint64_t size, bool estimate) {
   void* block = take_locked(size, estimate);
   if (!block && (account_.cached || divided_.has_empty())) {
-    trim_locked();
+    trim_locked(size);
     block = take_locked(size, estimate);
   }
   if (!block) return nullptr;
@@ -95,6 +96,13 @@ void* Allocator::allocate(uint64_t bytes) {
     block = allocate_locked(size);
   }
   if (!block && account_.workspace && bytes <= kLargest) block = allocate_locked(size, false);
+  gives = bytes <= kLargest;
+  while (!block && gives && !evictors_.empty()) {
+    lock.unlock();
+    gives = evict(size);
+    lock.lock();
+    block = allocate_locked(size);
+  }
   if (!block)
     throw OutOfMemory(device_name_, {size, account_.in_use, account_.cached, account_.budget});
   return block;
@@ -139,6 +147,57 @@ void Allocator::release_unused(void* block, uint64_t bytes) noexcept {
   std::lock_guard lock(mutex_);
   account_.workspace -= rounded(bytes);
   raw_.release(block);
+}
+
+/// Asks the evictors of this thread, without the lock. Only this thread removes them.
+bool Allocator::evict(uint64_t bytes) {
+  std::vector<Evictor*> mine;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [thread, evictor] : evictors_)
+      if (thread == std::this_thread::get_id()) mine.push_back(evictor);
+  }
+  return std::ranges::any_of(mine, [&](Evictor* evictor) { return evictor->evict(bytes); });
+}
+
+void Allocator::add_evictor(Evictor& evictor) {
+  std::lock_guard lock(mutex_);
+  evictors_.emplace_back(std::this_thread::get_id(), &evictor);
+}
+
+void Allocator::remove_evictor(Evictor& evictor) {
+  std::lock_guard lock(mutex_);
+  std::erase(evictors_, std::pair(std::this_thread::get_id(), &evictor));
+}
+
+Allocator* Allocator::pinned() {
+  std::lock_guard lock(mutex_);
+  RawMemory* raw = raw_.pinned();
+  if (raw && !pinned_)
+    pinned_ = std::make_unique<Allocator>("page-locked host memory", *raw, std::nullopt);
+  return raw ? pinned_.get() : nullptr;
+}
+
+bool Allocator::has_room_for(uint64_t bytes) const {
+  std::lock_guard lock(mutex_);
+  const uint64_t size = rounded(bytes);
+  if (free_.contains(size)) return true;
+  return account_.budget != 0 && account_.in_use + account_.workspace + size <= account_.budget;
+}
+
+/// Within a budget, returns only the blocks that are in the way of a block of `size` bytes. The
+/// largest go first.
+void Allocator::trim_locked(uint64_t size) {
+  if (!account_.budget) return trim_locked();
+  while (!free_.empty() && !within_budget(size)) {
+    const auto largest = std::prev(free_.end());
+    raw_.release(largest->second);
+    free_bytes_ -= largest->first;
+    free_.erase(largest);
+    count_cached();
+  }
+  divided_.give_back();
+  count_cached();
 }
 
 void Allocator::trim_locked() {

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "matrix/memory/divided_blocks.h"
@@ -26,6 +28,14 @@ struct MemoryAccount {
   uint64_t budget = 0;     // 0: no limit except the device's own
 };
 
+/// Moves tensors from a device to the host if other tensors have no room.
+class Evictor {
+ public:
+  virtual ~Evictor() = default;
+  /// Releases blocks of at least this many bytes if it can. Returns false if it released none.
+  virtual bool evict(uint64_t bytes) = 0;
+};
+
 class Allocator {
  public:
   Allocator(std::string device_name, RawMemory& raw, std::optional<uint64_t> budget);
@@ -34,9 +44,9 @@ class Allocator {
 
   /// Returns a block of at least this many bytes, aligned to 64. If the device refuses, allocate()
   /// frees the cache and tries again. Then it releases the workspace and tries again. Then it
-  /// throws OutOfMemory. It also releases the workspace if the device has less available memory
-  /// than the block needs. That number is an estimate: if nothing could be released, the device
-  /// decides.
+  /// asks the thread's evictors. Then it throws OutOfMemory. It also releases the workspace if the
+  /// device has less available memory than the block needs. That number is an estimate: if nothing
+  /// could be released, the device decides.
   void* allocate(uint64_t bytes);
   /// Returns a block for a workspace from memory that is neither in use nor cached. If there is not
   /// enough, returns nullptr.
@@ -50,9 +60,17 @@ class Allocator {
   /// Returns a block of allocate_unused() to the device.
   void release_unused(void* block, uint64_t bytes) noexcept;
 
-  /// Copy between the host and a block, after the queued work.
-  void upload(void* block, const void* host, uint64_t bytes) { raw_.upload(block, host, bytes); }
-  void download(void* host, void* block, uint64_t bytes) { raw_.download(host, block, bytes); }
+  /// Copies between the host and blocks.
+  RawMemory& copies() { return raw_; }
+  /// The allocator of RawMemory::pinned(), or nullptr.
+  Allocator* pinned();
+  /// Returns whether allocate() needs no evictor for this many bytes.
+  bool has_room_for(uint64_t bytes) const;
+
+  /// The evictor serves the allocations of the calling thread. remove_evictor() must be called on
+  /// the same thread.
+  void add_evictor(Evictor& evictor);
+  void remove_evictor(Evictor& evictor);
 
   /// Returns all cached blocks to the device.
   void trim();
@@ -73,14 +91,18 @@ class Allocator {
   void* take_whole(uint64_t size);
   void* take_locked(uint64_t size, bool estimate);
   void* allocate_locked(uint64_t size, bool estimate = true);
+  bool evict(uint64_t bytes);
   void trim_locked();
+  void trim_locked(uint64_t size);
   void count_cached();
   uint64_t held() const { return account_.in_use + account_.cached + account_.workspace; }
 
   std::string device_name_;
   RawMemory& raw_;
   std::function<bool()> release_for_tensors_;
+  std::unique_ptr<Allocator> pinned_;
   mutable std::mutex mutex_;
+  std::vector<std::pair<std::thread::id, Evictor*>> evictors_;
   std::multimap<uint64_t, void*> free_;  // whole blocks
   uint64_t free_bytes_ = 0;              // bytes in free_
   DividedBlocks divided_;

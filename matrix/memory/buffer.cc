@@ -2,7 +2,9 @@
 #include "matrix/memory/buffer.h"
 
 #include <atomic>
+#include <utility>
 
+#include "base/error.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/host.h"
 
@@ -43,9 +45,9 @@ Buffer::Buffer(uint64_t bytes, Device device, void* unused)
 Buffer::~Buffer() {
   if (unused_)
     device_.memory().release_unused(block_, bytes_);
-  else
+  else if (block_)
     device_.memory().release(block_, bytes_);
-  if (host_) staging().release(host_, bytes_);
+  if (host_) host_memory_->release(host_, bytes_);
 }
 
 void Buffer::change() {
@@ -53,15 +55,50 @@ void Buffer::change() {
   contents_ = ++last;
 }
 
+/// A block of page-locked memory may have belonged to a buffer whose copy is still under way.
+void Buffer::allocate_host_copy(bool pinned) {
+  if (host_) return;
+  host_memory_ = &staging();
+  if (Allocator* memory = pinned ? device_.memory().pinned() : nullptr) try {
+      host_ = memory->allocate(bytes_);
+      host_memory_ = memory;
+      copying_ = true;
+      return;
+    } catch (const Error&) {  // plain memory does, but the copies are waited for
+    }
+  host_ = host_memory_->allocate(bytes_);
+}
+
+void Buffer::copy_to_host() {
+  RawMemory& copies = device_.memory().copies();
+  if (host_memory_ == &staging()) {
+    copies.download(host_, block_, bytes_);
+  } else {
+    copies.start_download(host_, block_, bytes_);
+    copying_ = true;
+  }
+  ++to_host;
+  to_host_bytes += bytes_;
+}
+
+void Buffer::copy_to_device() {
+  RawMemory& copies = device_.memory().copies();
+  if (host_memory_ == &staging()) {
+    copies.upload(block_, host_, bytes_);
+  } else {
+    copies.start_upload(block_, host_, bytes_);
+    copying_ = true;
+  }
+  ++to_device;
+  to_device_bytes += bytes_;
+}
+
 void* Buffer::host(Access access) {
   if (access != Access::read) change();
   if (device_.is_cpu()) return block_;
-  if (!host_) host_ = staging().allocate(bytes_);
-  if (access != Access::write && !host_valid_ && block_valid_) {
-    device_.memory().download(host_, block_, bytes_);
-    ++to_host;
-    to_host_bytes += bytes_;
-  }
+  allocate_host_copy(false);
+  if (access != Access::write && !host_valid_ && block_valid_) copy_to_host();
+  if (std::exchange(copying_, false)) device_.memory().copies().finish_copies(host_);
   host_valid_ = true;
   if (access != Access::read) block_valid_ = false;
   return host_;
@@ -70,14 +107,22 @@ void* Buffer::host(Access access) {
 void* Buffer::on_device(Access access) {
   if (access != Access::read) change();
   if (device_.is_cpu()) return block_;
-  if (access != Access::write && !block_valid_ && host_valid_) {
-    device_.memory().upload(block_, host_, bytes_);
-    ++to_device;
-    to_device_bytes += bytes_;
-  }
+  if (!block_) block_ = device_.memory().allocate(bytes_);
+  if (access != Access::write && !block_valid_ && host_valid_) copy_to_device();
   block_valid_ = true;
   if (access != Access::read) host_valid_ = false;
   return block_;
+}
+
+void Buffer::leave_device() {
+  if (device_.is_cpu() || unused_ || !block_) return;
+  if (block_valid_ && !host_valid_) {
+    allocate_host_copy(true);
+    copy_to_host();
+    host_valid_ = true;
+  }
+  block_valid_ = false;
+  device_.memory().release(std::exchange(block_, nullptr), bytes_);
 }
 
 }  // namespace kaiseki

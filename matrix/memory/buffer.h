@@ -21,6 +21,8 @@ struct TransferCount {
 };
 TransferCount transfer_count();
 
+class Allocator;
+
 class Buffer {
  public:
   /// Uninitialized. Throws OutOfMemory.
@@ -46,17 +48,30 @@ class Buffer {
 
   /// The host copy, aligned to 64 bytes. Waits for the device's work if necessary.
   void* host(Access access);
-  /// The device's block: a cl_mem, or on the CPU the host pointer.
+  /// The device's block: a cl_mem, or on the CPU the host pointer. Throws OutOfMemory if the
+  /// contents left the device and it has no room now.
   void* on_device(Access access);
+
+  /// Moves the contents to the host and releases the device's block. Does not wait for the copy if
+  /// the device has page-locked memory. The next on_device() copies them back. On the CPU, nothing
+  /// happens.
+  void leave_device();
+  /// Returns whether leave_device() has released the block.
+  bool left_device() const { return !block_; }
 
  private:
   void change();
+  void allocate_host_copy(bool pinned);
+  void copy_to_host();
+  void copy_to_device();
 
   uint64_t bytes_;
   Device device_;
   void* host_ = nullptr;
+  Allocator* host_memory_ = nullptr;  // of host_
   void* block_ = nullptr;
   bool host_valid_ = false, block_valid_ = false, unused_ = false;
+  bool copying_ = false;  // a copy from or to host_ may be under way
   std::atomic<uint64_t> contents_;
 };
 

@@ -33,6 +33,23 @@ class RawMemory {
   virtual void download(void* host, void* block, uint64_t bytes) {
     std::memcpy(host, block, bytes);
   }
+
+  /// Page-locked memory of the host. The device copies from and to it while kernels run. nullptr if
+  /// the device has none.
+  virtual RawMemory* pinned() { return nullptr; }
+  /// Start a copy between a block and an address in pinned(). It follows the queued work that uses
+  /// the block, and earlier copies of the same address.
+  virtual void start_upload(void* block, const void* host, uint64_t bytes) {
+    upload(block, host, bytes);
+  }
+  virtual void start_download(void* host, void* block, uint64_t bytes) {
+    download(host, block, bytes);
+  }
+  /// Waits for the copies from and to an address in pinned().
+  virtual void finish_copies(const void*) {}
+  /// Called before a released block is used again. Queued work then waits for the copies of the
+  /// block that were started before.
+  virtual void reuse(void*) {}
 };
 
 }  // namespace kaiseki

@@ -42,6 +42,7 @@ namespace kaiseki::opencl {
   X(clReleaseKernel)                \
   X(clReleaseMemObject)             \
   X(clReleaseProgram)               \
+  X(clRetainEvent)                  \
   X(clSetKernelArg)                 \
   X(clWaitForEvents)
 

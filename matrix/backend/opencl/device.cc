@@ -50,19 +50,19 @@ OpenclDevice::OpenclDevice(int index, const OpenclDeviceProperties& facts)
 
 void OpenclDevice::set_style(Style style) {
   style_ = style;
-  if (style != Style::gpu || uploads_) return;
+  if (style != Style::gpu || copies_) return;
   try {
-    finish();  // the queue of uploads does not know what was queued before
-    uploads_ = std::make_unique<UploadQueue>(context_, facts_.id, queue_, label_);
+    finish();  // the queues of copies do not know what was queued before
+    copies_ = std::make_unique<CopyQueues>(context_, facts_.id, queue_, label_);
   } catch (const DeviceError& error) {
-    log_warning_once(std::string(error.what()) + "; copies to the device wait for its kernels");
+    log_warning_once(std::string(error.what()) + "; copies wait for the device's kernels");
   }
 }
 
 OpenclDevice::~OpenclDevice() {
   for (auto& [key, kernel] : kernels_) cl().clReleaseKernel(kernel.handle);
   programs_.reset();
-  uploads_.reset();
+  copies_.reset();
   cl().clReleaseCommandQueue(queue_);
   cl().clReleaseContext(context_);
 }
@@ -127,13 +127,16 @@ void OpenclDevice::enqueue(std::string_view name, uint64_t bytes,
   check(status, name, label_);
 }
 
-void OpenclDevice::finish() { check(cl().clFinish(queue_), "clFinish", label_); }
+void OpenclDevice::finish() {
+  check(cl().clFinish(queue_), "clFinish", label_);
+  if (copies_) check(copies_->finish(), "clFinish", label_);
+}
 
 void OpenclDevice::upload(void* block, const void* host, uint64_t bytes) {
   if (!bytes) return;
   const auto memory = static_cast<cl_mem>(block);
-  if (style_ == Style::gpu && uploads_) {
-    const cl_int status = uploads_->upload(memory, host, bytes);
+  if (style_ == Style::gpu && copies_) {
+    const cl_int status = copies_->upload(memory, host, bytes);
     if (!has_no_room(status)) return check(status, "clEnqueueWriteBuffer", label_);
   }  // without page-locked memory, the kernels' queue copies
   enqueue("clEnqueueWriteBuffer", bytes, [&] {
@@ -149,6 +152,31 @@ void OpenclDevice::download(void* host, void* block, uint64_t bytes) {
     });
 }
 
+RawMemory* OpenclDevice::pinned() {
+  return style_ == Style::gpu && copies_ ? &copies_->pinned() : nullptr;
+}
+
+void OpenclDevice::start_upload(void* block, const void* host, uint64_t bytes) {
+  if (!bytes) return;
+  enqueue("clEnqueueWriteBuffer", bytes,
+          [&] { return copies_->start_upload(static_cast<cl_mem>(block), host, bytes); });
+}
+
+void OpenclDevice::start_download(void* host, void* block, uint64_t bytes) {
+  if (!bytes) return;
+  enqueue("clEnqueueReadBuffer", bytes,
+          [&] { return copies_->start_download(host, static_cast<cl_mem>(block), bytes); });
+}
+
+void OpenclDevice::finish_copies(const void* host) {
+  if (copies_) check(copies_->finish_copies(host), "clWaitForEvents", label_);
+}
+
+void OpenclDevice::reuse(void* block) {
+  if (copies_)
+    check(copies_->reuse(static_cast<cl_mem>(block)), "clEnqueueBarrierWithWaitList", label_);
+}
+
 void* OpenclDevice::allocate(uint64_t bytes) {
   if (bytes > facts_.max_allocation)
     throw DeviceError(message("opencl", "expected at most ", format_bytes(facts_.max_allocation),
@@ -156,6 +184,10 @@ void* OpenclDevice::allocate(uint64_t bytes) {
                               format_bytes(bytes)));
   cl_int status = CL_SUCCESS;
   cl_mem block = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status);
+  if (has_no_room(status)) {  // released blocks are free after the work that uses them
+    finish();
+    block = cl().clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status);
+  }
   if (has_no_room(status)) return nullptr;
   check(status, "clCreateBuffer", label_);
   return block;
@@ -163,9 +195,10 @@ void* OpenclDevice::allocate(uint64_t bytes) {
 
 void OpenclDevice::release(void* block) noexcept {
   try {
-    if (uploads_) uploads_->forget(static_cast<cl_mem>(block));
-    for (cl_int status :
-         {cl().clFinish(queue_), cl().clReleaseMemObject(static_cast<cl_mem>(block))})
+    if (copies_) copies_->forget(static_cast<cl_mem>(block));
+    // A GPU's driver frees a block after the queued work that uses it.
+    const cl_int finished = facts_.is_cpu ? cl().clFinish(queue_) : CL_SUCCESS;
+    for (cl_int status : {finished, cl().clReleaseMemObject(static_cast<cl_mem>(block))})
       if (status != CL_SUCCESS)
         log_warning_once(
             message("opencl", "memory of ", label_, " was not released: ", status_name(status)));

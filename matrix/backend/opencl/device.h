@@ -12,9 +12,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "matrix/backend/opencl/copy_queues.h"
 #include "matrix/backend/opencl/platform.h"
 #include "matrix/backend/opencl/program_cache.h"
-#include "matrix/backend/opencl/upload_queue.h"
 #include "matrix/memory/allocator.h"
 
 namespace kaiseki::opencl {
@@ -70,7 +70,7 @@ class OpenclDevice : public RawMemory {
 
   /// Notes that a command that uses the block was queued just now. Every command must do so.
   void used(cl_mem block) {
-    if (uploads_) uploads_->used(block);
+    if (copies_) copies_->used(block);
   }
 
   /// Runs a test kernel. Throws DeviceError if it fails or computes wrong values.
@@ -79,6 +79,11 @@ class OpenclDevice : public RawMemory {
   /// On GPUs, returns before the copy is done.
   void upload(void* block, const void* host, uint64_t bytes) override;
   void download(void* host, void* block, uint64_t bytes) override;
+  RawMemory* pinned() override;
+  void start_upload(void* block, const void* host, uint64_t bytes) override;
+  void start_download(void* host, void* block, uint64_t bytes) override;
+  void finish_copies(const void* host) override;
+  void reuse(void* block) override;
 
   /// Blocks are cl_mem. Throws DeviceError for a block larger than the device's maximum allocation.
   void* allocate(uint64_t bytes) override;
@@ -98,7 +103,7 @@ class OpenclDevice : public RawMemory {
   cl_command_queue queue_ = nullptr;
   std::mutex launch_mutex_;
   std::unique_ptr<ProgramCache> programs_;
-  std::unique_ptr<UploadQueue> uploads_;  // of a GPU
+  std::unique_ptr<CopyQueues> copies_;  // of a GPU
   std::unordered_map<std::string, Kernel> kernels_;
   std::unordered_map<std::string, std::string> refused_;  // refused kernels and the reasons
   std::deque<std::string> kernel_order_;                  // keys of kernels_, oldest first

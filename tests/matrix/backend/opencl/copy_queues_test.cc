@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copies to a GPU run beside its kernels, in the right order.
-#include "matrix/backend/opencl/upload_queue.h"
+#include "matrix/backend/opencl/copy_queues.h"
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ void add_to(Tensor& sum, const Tensor& x) { update("s = s + x", {{"s", sum}, {"x
 
 }  // namespace
 
-TEST_CASE("upload queue: kernels wait for copies, and copies for the kernels before them") {
+TEST_CASE("copy queues: kernels wait for copies, and copies for the kernels before them") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   test::WithStyle with(backend->opencl(), Style::gpu);
@@ -42,7 +42,7 @@ TEST_CASE("upload queue: kernels wait for copies, and copies for the kernels bef
   }
 }
 
-TEST_CASE("upload queue: memory is released while a kernel or a copy that uses it is queued") {
+TEST_CASE("copy queues: memory is released while a kernel or a copy that uses it is queued") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   test::WithStyle with(backend->opencl(), Style::gpu);
@@ -55,7 +55,7 @@ TEST_CASE("upload queue: memory is released while a kernel or a copy that uses i
   CHECK(sum.data<float>()[kLong - 1] == 28 + 8 * static_cast<float>((kLong - 1) % 1000));
 }
 
-TEST_CASE("upload queue: values that the host changes are copied again") {
+TEST_CASE("copy queues: values that the host changes are copied again") {
   auto* backend = test::opencl_or_null();
   if (!backend) return;
   test::WithStyle with(backend->opencl(), Style::gpu);

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/backend/opencl/copy_queues.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "matrix/backend/opencl/status.h"
+
+namespace kaiseki::opencl {
+namespace {
+
+constexpr uint64_t kPart = uint64_t{8} << 20, kSmallestPart = 4096;  // bytes
+constexpr size_t kMarks = 16;
+
+void release(cl_event& event) {
+  if (event) cl().clReleaseEvent(event);
+  event = nullptr;
+}
+
+/// Puts a reference to the event into the map, in place of an earlier event.
+template <typename Key>
+void remember(std::unordered_map<Key, cl_event>& events, Key key, cl_event event) {
+  cl().clRetainEvent(event);
+  cl_event& at = events[key];
+  release(at);
+  at = event;
+}
+
+const cl_event* list(const std::vector<cl_event>& events) {
+  return events.empty() ? nullptr : events.data();
+}
+
+}  // namespace
+
+CopyQueues::CopyQueues(cl_context context, cl_device_id device, cl_command_queue kernels,
+                       const std::string& label)
+    : kernels_(kernels),
+      pinned_(context, kernels, [this](const void* host) { finish_copies(host); }) {
+  cl_int status = CL_SUCCESS;
+  uploads_ = cl().clCreateCommandQueue(context, device, 0, &status);
+  check(status, "clCreateCommandQueue", label);
+  downloads_ = cl().clCreateCommandQueue(context, device, 0, &status);
+  if (status != CL_SUCCESS) cl().clReleaseCommandQueue(uploads_);
+  check(status, "clCreateCommandQueue", label);
+}
+
+CopyQueues::~CopyQueues() {
+  finish();
+  for (Mark& mark : marks_) release(mark.event);
+  for (auto& [block, event] : leaving_) release(event);
+  for (Part& part : parts_) {
+    release(part.copy);
+    if (part.memory) pinned_.free(part.memory);
+  }
+  for (auto& [address, event] : copy_of_address_) release(event);
+  cl().clReleaseCommandQueue(uploads_);
+  cl().clReleaseCommandQueue(downloads_);
+}
+
+void CopyQueues::used(cl_mem block) {
+  std::lock_guard lock(use_mutex_);
+  last_use_[block] = ++commands_;
+}
+
+void CopyQueues::forget(cl_mem block) {
+  std::lock_guard lock(use_mutex_);
+  last_use_.erase(block);
+  const auto at = leaving_.find(block);
+  if (at == leaving_.end()) return;
+  release(at->second);
+  leaving_.erase(at);
+}
+
+cl_int CopyQueues::reuse(cl_mem block) {
+  std::lock_guard lock(use_mutex_);
+  const auto at = leaving_.find(block);
+  if (at == leaving_.end()) return CL_SUCCESS;
+  const cl_int status = cl().clEnqueueBarrierWithWaitList(kernels_, 1, &at->second, nullptr);
+  release(at->second);
+  leaving_.erase(at);
+  last_use_[block] = ++commands_;
+  return status;
+}
+
+cl_int CopyQueues::finish() {
+  const cl_int uploads = cl().clFinish(uploads_), downloads = cl().clFinish(downloads_);
+  return uploads == CL_SUCCESS ? downloads : uploads;
+}
+
+std::vector<cl_event> CopyQueues::after_use(cl_mem block) {
+  std::lock_guard lock(use_mutex_);
+  const auto used = last_use_.find(block);
+  if (used == last_use_.end()) return {};
+  for (const Mark& mark : marks_)
+    if (mark.commands >= used->second) return {mark.event};
+  return {marks_.back().event};  // not reached, as no other command uses the block meanwhile
+}
+
+std::vector<cl_event> CopyQueues::after_use(cl_mem block, const void* host) {
+  std::vector<cl_event> events = after_use(block);
+  if (const auto copy = copy_of_address_.find(host); copy != copy_of_address_.end())
+    events.push_back(copy->second);
+  return events;
+}
+
+cl_int CopyQueues::mark() {
+  cl_event event = nullptr;
+  uint64_t commands = 0;
+  {
+    std::lock_guard lock(use_mutex_);
+    commands = commands_;  // all of these are queued before the mark
+  }
+  const cl_int status = cl().clEnqueueMarkerWithWaitList(kernels_, 0, nullptr, &event);
+  if (status != CL_SUCCESS) return status;
+  marks_.push_back({commands, event});
+  if (marks_.size() > kMarks) {
+    release(marks_.front().event);
+    marks_.pop_front();
+  }
+  return cl().clFlush(kernels_);
+}
+
+cl_int CopyQueues::let_kernels_wait(cl_mem block, cl_event copy) {
+  const cl_int status = cl().clEnqueueBarrierWithWaitList(kernels_, 1, &copy, nullptr);
+  used(block);
+  return status;
+}
+
+cl_int CopyQueues::prepare(Part& part, uint64_t bytes) {
+  cl_int status = CL_SUCCESS;
+  if (part.copy) status = cl().clWaitForEvents(1, &part.copy);
+  release(part.copy);
+  if (status != CL_SUCCESS || part.bytes >= bytes) return status;
+  if (part.memory) pinned_.free(part.memory);
+  part = {};
+  const uint64_t room = std::bit_ceil(std::max(bytes, kSmallestPart));
+  part.memory = pinned_.allocate(room);
+  if (!part.memory) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  part.bytes = room;
+  return CL_SUCCESS;
+}
+
+cl_int CopyQueues::copy(cl_mem block, const char* host, uint64_t bytes, cl_event* last) {
+  const std::vector<cl_event> before = after_use(block);
+  for (uint64_t at = 0; at < bytes; at += kPart) {
+    Part& part = parts_[next_++ % parts_.size()];
+    const uint64_t length = std::min(kPart, bytes - at);
+    cl_int status = prepare(part, length);
+    if (status != CL_SUCCESS) return status;
+    std::memcpy(part.memory, host + at, length);
+    status =
+        cl().clEnqueueWriteBuffer(uploads_, block, CL_FALSE, at, length, part.memory,
+                                  static_cast<cl_uint>(before.size()), list(before), &part.copy);
+    if (status != CL_SUCCESS) return status;
+    *last = part.copy;
+    status = cl().clFlush(uploads_);
+    if (status != CL_SUCCESS) return status;
+  }
+  return CL_SUCCESS;
+}
+
+// The mark is for later copies: they wait for what is queued up to now, and for nothing after it.
+cl_int CopyQueues::upload(cl_mem block, const void* host, uint64_t bytes) {
+  std::lock_guard lock(copy_mutex_);
+  cl_int status = mark();
+  if (status != CL_SUCCESS) return status;
+  cl_event last = nullptr;
+  status = copy(block, static_cast<const char*>(host), bytes, &last);
+  const cl_int waits = last ? let_kernels_wait(block, last) : CL_SUCCESS;
+  return status == CL_SUCCESS ? waits : status;
+}
+
+cl_int CopyQueues::start_upload(cl_mem block, const void* host, uint64_t bytes) {
+  std::lock_guard lock(copy_mutex_);
+  cl_int status = mark();
+  if (status != CL_SUCCESS) return status;
+  const std::vector<cl_event> before = after_use(block, host);
+  cl_event done = nullptr;
+  status = cl().clEnqueueWriteBuffer(uploads_, block, CL_FALSE, 0, bytes, host,
+                                     static_cast<cl_uint>(before.size()), list(before), &done);
+  if (status != CL_SUCCESS) return status;
+  remember(copy_of_address_, host, done);
+  status = let_kernels_wait(block, done);
+  release(done);
+  return status == CL_SUCCESS ? cl().clFlush(uploads_) : status;
+}
+
+cl_int CopyQueues::start_download(void* host, cl_mem block, uint64_t bytes) {
+  std::lock_guard lock(copy_mutex_);
+  cl_int status = mark();
+  if (status != CL_SUCCESS) return status;
+  const std::vector<cl_event> before = after_use(block, host);
+  cl_event done = nullptr;
+  status = cl().clEnqueueReadBuffer(downloads_, block, CL_FALSE, 0, bytes, host,
+                                    static_cast<cl_uint>(before.size()), list(before), &done);
+  if (status != CL_SUCCESS) return status;
+  remember(copy_of_address_, static_cast<const void*>(host), done);
+  {
+    std::lock_guard use_lock(use_mutex_);
+    remember(leaving_, block, done);
+  }
+  release(done);
+  return cl().clFlush(downloads_);
+}
+
+cl_int CopyQueues::finish_copies(const void* host) {
+  cl_event event = nullptr;
+  {
+    std::lock_guard lock(copy_mutex_);
+    const auto at = copy_of_address_.find(host);
+    if (at == copy_of_address_.end()) return CL_SUCCESS;
+    event = at->second;
+    copy_of_address_.erase(at);
+  }
+  const cl_int status = cl().clWaitForEvents(1, &event);
+  release(event);
+  return status;
+}
+
+}  // namespace kaiseki::opencl

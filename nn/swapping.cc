@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "nn/swapping.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace kaiseki::nn {
+namespace {
+
+constexpr uint64_t kSmallest = uint64_t{1} << 20;  // bytes; smaller tensors stay
+constexpr size_t kNever = std::numeric_limits<size_t>::max();
+constexpr size_t kStepsAhead = 2;
+
+}  // namespace
+
+Swapping::Swapping(ForwardRun& run, Device device, SwapHistory& history,
+                   const std::vector<Tensor*>& gradients)
+    : run_(run), device_(device), history_(history), gradients_(gradients) {
+  if (history_.batch != run.batch)
+    history_ = {run.batch, std::vector<char>(run.values.size()),
+                std::vector<char>(run.plan->steps.size())};
+  device_.memory().add_evictor(*this);
+}
+
+Swapping::~Swapping() { device_.memory().remove_evictor(*this); }
+
+bool Swapping::is_swappable(const Tensor& tensor) const {
+  return tensor.defined() && tensor.device() == device_ && tensor.buffer().bytes() >= kSmallest &&
+         !tensor.buffer().left_device();
+}
+
+/// A tensor of the current step has next_use == now.
+void Swapping::add(std::vector<Candidate>& to, const Tensor& tensor,
+                   const std::vector<size_t>& uses, char* history) const {
+  if (!is_swappable(tensor)) return;
+  const auto next = std::ranges::find_if(uses, [&](size_t time) { return time >= now_; });
+  to.push_back({&tensor.buffer(), next == uses.end() ? kNever : *next, history});
+}
+
+/// The buffers that can leave, the one with the latest next use first. Views share a buffer, and
+/// the earliest use counts.
+std::vector<Swapping::Candidate> Swapping::candidates() const {
+  const ExecutionPlan& plan = *run_.plan;
+  std::vector<Candidate> all;
+  for (size_t v = 0; v < run_.values.size(); ++v)
+    add(all, run_.values[v], plan.uses[v], &history_.values[v]);
+  for (size_t i = 0; i < run_.saved.size(); ++i)
+    for (const Tensor& tensor : run_.saved[i])
+      add(all, tensor, {plan.forward_time(i), plan.backward_time(i)}, &history_.saved[i]);
+  for (size_t v = 0; v < gradients_.size(); ++v)
+    add(all, *gradients_[v], plan.gradient_uses[v], nullptr);
+  std::map<Buffer*, Candidate> by_buffer;
+  for (const Candidate& one : all) {
+    const auto [at, added] = by_buffer.emplace(one.buffer, one);
+    at->second.next_use = std::min(at->second.next_use, one.next_use);
+  }
+  std::vector<Candidate> result;
+  for (const auto& [buffer, one] : by_buffer)
+    if (one.next_use != now_) result.push_back(one);
+  std::ranges::sort(result, std::greater(), &Candidate::next_use);
+  return result;
+}
+
+bool Swapping::evict(uint64_t bytes) {
+  uint64_t released = 0;
+  for (const Candidate& one : candidates()) {
+    if (released >= bytes) break;
+    released += one.buffer->bytes();
+    one.buffer->leave_device();
+    if (one.history && now_ < run_.plan->steps.size()) *one.history = 1;
+  }
+  return released != 0;
+}
+
+void Swapping::end_forward() {
+  if (std::ranges::count(history_.values, 1) + std::ranges::count(history_.saved, 1) == 0) return;
+  const size_t steps = run_.plan->steps.size();
+  ++now_;  // the step's own tensors may leave
+  for (const Candidate& one : candidates())
+    if (*one.history && one.next_use >= steps) one.buffer->leave_device();
+}
+
+void Swapping::copy_back(const Tensor& tensor) const {
+  if (tensor.defined() && tensor.device() == device_ && tensor.buffer().left_device() &&
+      device_.memory().has_room_for(tensor.buffer().bytes()))
+    tensor.buffer().on_device(Access::read);
+}
+
+void Swapping::end_backward() {
+  const ExecutionPlan& plan = *run_.plan;
+  for (size_t time = now_ + 1; time <= now_ + kStepsAhead && time < 2 * plan.steps.size(); ++time) {
+    const size_t i = 2 * plan.steps.size() - 1 - time;
+    for (int value : plan.steps[i].read_backward)
+      copy_back(run_.values[static_cast<size_t>(value)]);
+    for (const Tensor& tensor : run_.saved[i]) copy_back(tensor);
+  }
+}
+
+}  // namespace kaiseki::nn
