@@ -178,7 +178,7 @@ TEST_CASE("workspace: one convolution uses it at a time, and a tensor that needs
   std::thread other;
   {
     const Workspace::HeldBlock use = workspace.use(12 * kMiB);
-    small.tensor(kMiB);  // it stays in the cache
+    small.tensor(kKiB);  // its block stays in the cache
     REQUIRE(small.allocator().account().cached > 0);
     other = std::thread([&] {
       const Tensor larger = small.tensor(10 * kMiB);
