@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace kaiseki {
+namespace {
+
+/// A source may have a zero byte, which ends the text of an exception.
+std::string_view from(std::string_view text, size_t begin) {
+  return text.substr(std::min(begin, text.size()));
+}
+
+}  // namespace
+
+std::string_view Error::cause() const { return from(what(), cause_at_); }
 
 ParseError::ParseError(std::string_view source, std::string_view place, std::string_view what)
-    : Error(std::string(source) + ": " + std::string(place) + ": " + std::string(what)) {}
+    : Error(std::string(source) + ": " + std::string(place) + ": " + std::string(what)),
+      place_at_(source.size() + 2) {}
+
+std::string_view ParseError::without_source() const { return from(what(), place_at_); }
 
 OutOfMemory::OutOfMemory(std::string_view device, const Bytes& b, std::string_view cause)
     : Error(message("memory", device, " is out of memory: asked for ", format_bytes(b.asked),

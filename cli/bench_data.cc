@@ -38,7 +38,8 @@ double pictures_per_second(nn::Iterator& iterator, double seconds) {
 }  // namespace
 
 void bench_data(const BenchCommand& c) {
-  if (c.cases.empty()) throw Error("[bench] expected data sets, as for train --data, got none");
+  if (c.cases.empty())
+    throw Error(message("bench", "expected data sets, as for train --data, got none"));
   for (const std::string& spec : c.cases) {
     nn::DataOptions how;
     how.spec = spec;

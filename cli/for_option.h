@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "base/error.h"
 
@@ -18,9 +17,7 @@ auto for_option(const std::string& option, const Body& body) {
   } catch (const std::filesystem::filesystem_error& error) {
     throw Error(option + ": cannot use " + error.path1().string() + ": " + error.code().message());
   } catch (const Error& error) {
-    std::string_view text = error.what();
-    if (text.starts_with('[')) text.remove_prefix(text.find(' ') + 1);
-    throw Error(option + ": " + std::string(text));
+    throw Error(option + ": " + std::string(error.cause()));
   }
 }
 

@@ -38,9 +38,9 @@ dist::NodeCounts run_node(dist::NodeOptions how) {
     how.info.link = dist::measure_link(how.wire, how.stop);
     return dist::Node(std::move(how)).run();
   } catch (const dist::WrongToken& error) {
-    throw Error(std::string(error.what()) + "; --token-file names the file with it");
+    throw Error(error.as_message() + "; --token-file names the file with it");
   } catch (const dist::UntrustedCertificate& error) {
-    throw Error(std::string(error.what()) + "; --tls-ca names a file of certificates to trust");
+    throw Error(error.as_message() + "; --tls-ca names a file of certificates to trust");
   }
 }
 

@@ -8,20 +8,20 @@
 namespace kaiseki::cli {
 
 int run_command(const ServeCommand&) {
-  throw Error("[serve] this build has no pool: build with -DKAISEKI_DIST=ON");
+  throw Error(message("serve", "this build has no pool: build with -DKAISEKI_DIST=ON"));
 }
 int run_command(const JoinCommand&) {
-  throw Error("[join] this build has no pool: build with -DKAISEKI_DIST=ON");
+  throw Error(message("join", "this build has no pool: build with -DKAISEKI_DIST=ON"));
 }
 
 PoolGridResult search_grid_on_pool(const PoolCommand&, std::string_view,
                                    const std::vector<GridCandidate>&, const GridData&, bool) {
-  throw Error("[fit] --pool: this build has no pool: build with -DKAISEKI_DIST=ON");
+  throw Error(message("fit", "--pool: this build has no pool: build with -DKAISEKI_DIST=ON"));
 }
 
 struct PoolTraining::Impl {};
 PoolTraining::PoolTraining(const PoolTrainCommand&) {
-  throw Error("[train] --pool: this build has no pool: build with -DKAISEKI_DIST=ON");
+  throw Error(message("train", "--pool: this build has no pool: build with -DKAISEKI_DIST=ON"));
 }
 PoolTraining::~PoolTraining() = default;
 std::unique_ptr<nn::Updater> PoolTraining::make_updater(nn::Network&, nn::Optimizer&, nn::Iterator&,

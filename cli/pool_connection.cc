@@ -82,10 +82,9 @@ void PoolConnection::connect(const PoolCommand& c, const dist::AuthorWork& work)
   try {
     remote_.emplace(coordinator_of(c), work);
   } catch (const dist::WrongToken& error) {
-    throw Error(std::string(error.what()) + "; --pool-token-file names the file with it");
+    throw Error(error.as_message() + "; --pool-token-file names the file with it");
   } catch (const dist::UntrustedCertificate& error) {
-    throw Error(std::string(error.what()) +
-                "; --pool-tls-ca names a file of certificates to trust");
+    throw Error(error.as_message() + "; --pool-tls-ca names a file of certificates to trust");
   }
 }
 

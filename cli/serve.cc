@@ -68,8 +68,7 @@ std::unique_ptr<dist::Server> make_server(const dist::ServerOptions& how,
     return std::make_unique<dist::Server>(how, metrics, log);
   } catch (const dist::UnusableServer& error) {
     const bool is_host = error.option == dist::UnusableServer::Option::host;
-    throw Error(std::string(error.what()) +
-                (is_host ? "; see --host" : "; see --tls-cert and --tls-key"));
+    throw Error(error.as_message() + (is_host ? "; see --host" : "; see --tls-cert and --tls-key"));
   }
 }
 

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 std::string random_token() {
   std::array<std::byte, 24> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    throw Error("[serve] cannot read random bytes from the system");
+    throw Error(message("serve", "cannot read random bytes from the system"));
   return to_hex(bytes);
 }
 

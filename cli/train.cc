@@ -177,7 +177,7 @@ void check_folder(const TrainCommand& c) {
     try {
       nn::expect_no_checkpoints(c.checkpoint);
     } catch (const nn::CheckpointsExist& error) {
-      throw Error(error.what() + std::string("; --resume resumes that run"));
+      throw Error(error.as_message() + "; --resume resumes that run");
     }
   });
 }

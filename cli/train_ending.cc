@@ -68,14 +68,14 @@ void run(const TrainRun& run) {
     std::string hint = "; use a smaller --lr, --warmup or --clip-norm";
     if (const fs::path newest = newest_checkpoint(run); !newest.empty())
       hint += "; the last good checkpoint is " + newest.string();
-    throw Error(error.what() + hint);
+    throw Error(error.as_message() + hint);
   } catch (const dist::TaskCancelled& error) {
     save_after_error(run);
     const std::string hint = newest_checkpoint(run).empty()
                                  ? ""
                                  : "; to continue from the last checkpoint, use --checkpoint " +
                                        run.command.checkpoint + " --resume";
-    throw Error(error.what() + hint);
+    throw Error(error.as_message() + hint);
   } catch (const std::exception&) {
     save_after_error(run);
     throw;

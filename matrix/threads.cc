@@ -194,7 +194,7 @@ std::atomic<StopState>& stop_state() {
 
 void throw_if_stopped() {
   if (stop_state().load(std::memory_order_relaxed) != StopState::runs)
-    throw Error("[threads] stopped");
+    throw Error(message("threads", "stopped"));
 }
 
 int thread_count() { return team().size(); }

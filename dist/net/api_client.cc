@@ -25,10 +25,10 @@ HttpReply ApiClient::request(const std::string& method, const std::string& path,
   try {
     reply = client_.request(method, path, body);
   } catch (const Error& error) {
-    throw AuthorLost(error.what());
+    throw AuthorLost(error.as_message());
   }
   if (reply.status >= 200 && reply.status < 300) return reply;
-  const std::string what =
+  const Message what =
       message("pool", method, " ", path, " got status ", reply.status, ": ", reason_of(reply));
   if (reply.status == kTooManyRequests || reply.status >= 500 || reply.status < 400)
     throw AuthorLost(what);
@@ -42,7 +42,7 @@ Json ApiClient::ask(const std::string& method, const std::string& path, const Js
   try {
     return parse_json(as_text(reply.body), path);
   } catch (const ParseError& error) {
-    throw AuthorLost(error.what());
+    throw AuthorLost(error.as_message());
   }
 }
 

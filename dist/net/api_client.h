@@ -14,7 +14,7 @@ namespace kaiseki::dist {
 /// The coordinator refuses a request. Repeating the request does not help.
 class ApiRefused : public Error {
  public:
-  ApiRefused(int status, const std::string& what) : Error(what), status(status) {}
+  ApiRefused(int status, const Message& message) : Error(message), status(status) {}
   const int status;  // of HTTP: 400 to 499 without 429
 };
 

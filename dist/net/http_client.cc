@@ -88,7 +88,7 @@ struct HttpClient::Impl {
     if (outcome.end == HttpEnd::no_certificates)
       throw Error(message("pool", "expected certificates in PEM format in ", to.certificates,
                           ", got: ", outcome.problem));
-    const std::string problem =
+    const Message problem =
         message("pool", "no answer of ", authority(to.url), " to ", path, ": ", outcome.problem);
     if (outcome.end != HttpEnd::untrusted) throw Error(problem);
     throw UntrustedCertificate(problem + "; expected a certificate of this host that is trusted");

@@ -180,7 +180,8 @@ void PoolChannel::update_nodes() {
 void PoolChannel::update_state() {
   const TaskState state = author_->state();
   if (state == TaskState::cancelled)
-    throw TaskCancelled("[pool] the task \"" + name_ + "\" was cancelled at the coordinator");
+    throw TaskCancelled(
+        message("pool", "the task \"", name_, "\" was cancelled at the coordinator"));
   const std::lock_guard lock(mutex_);
   const bool paused = state == TaskState::paused;
   if (std::exchange(paused_, paused) == paused) return;

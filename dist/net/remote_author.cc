@@ -104,9 +104,10 @@ RemoteAuthor::RemoteAuthor(const WireOptions& to, AuthorWork work,
 
 bool RemoteAuthor::ready() { return wait_ == 0 || steady_seconds() >= retry_; }
 
-void RemoteAuthor::lose(const std::string& why) {
+void RemoteAuthor::lose(const Message& why) {
   if (wait_ == 0)
-    log_warning(work_.name + " continues alone until the pool at " + name_ + " is back: " + why);
+    log_warning(work_.name + " continues alone until the pool at " + name_ +
+                " is back: " + why.text);
   wait_ = std::clamp(2 * wait_, kFirstWait, kLongestWait);
   retry_ = steady_seconds() + wait_;
   follower_.leave();
@@ -124,11 +125,11 @@ auto RemoteAuthor::call(Call call) {
     return call();
   } catch (const ApiRefused& error) {
     if (error.status == 413)
-      throw Error(std::string(error.what()) +
+      throw Error(error.as_message() +
                   "; the coordinator's limit blob_bytes is too small, or json_bytes for tickets");
-    lose(error.what());
+    lose(error.as_message());
   } catch (const AuthorLost& error) {
-    lose(error.what());
+    lose(error.as_message());
   }
 }
 
@@ -147,7 +148,7 @@ void RemoteAuthor::upload(const std::string& path, ByteView bytes) {
 std::vector<NodeStatus> RemoteAuthor::nodes() {
   const double now = steady_seconds();
   if (expelled_.empty() && now - asked_ < kNodesSeconds) return nodes_;
-  if (const std::string problem = follower_.problem(); !problem.empty()) lose(problem);
+  if (const std::string problem = follower_.problem(); !problem.empty()) lose({problem});
   if (must_reconnect_) reconnect();
   update_state();
   if (now - renewed_ >= kRenewSeconds) {
@@ -174,7 +175,7 @@ void RemoteAuthor::send_expulsions() {
                                     "&reason=" + escaped(reason.detail));
     } catch (const ApiRefused&) {
     } catch (const AuthorLost& error) {
-      lose(error.what());
+      lose(error.as_message());
     }
     expelled_.pop_back();
   }

@@ -54,7 +54,7 @@ class RemoteAuthor final : public Author {
   Json ask(const std::string& method, const std::string& path, const Json& body = {});
   int64_t make(const std::string& path, const Json& body, const char* what);
   void upload(const std::string& path, ByteView bytes);
-  [[noreturn]] void lose(const std::string& why);
+  [[noreturn]] void lose(const Message& why);
   void discard_ticket_blobs();
 
   const std::string name_;  // of the coordinator, for messages

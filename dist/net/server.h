@@ -32,7 +32,7 @@ struct ServerOptions {
 class UnusableServer : public Error {
  public:
   enum class Option { host, certificate };
-  UnusableServer(Option which, const std::string& text) : Error(text), option(which) {}
+  UnusableServer(Option which, const Message& message) : Error(message), option(which) {}
   const Option option;
 };
 

@@ -197,7 +197,7 @@ void Task::follow(const Take& take) {
                            [&](std::string_view line) { return take_line(line, take); });
   } catch (const Error& error) {
     if (at_ != At::stream) throw;
-    throw AuthorLost(error.what());
+    throw AuthorLost(error.as_message());
   }
   if (status != 200) throw AuthorLost(message("task", "expected results, got status ", status));
 }

@@ -363,7 +363,8 @@ NodeCounts Node::run() {
   impl_->watch();
   impl_->wire.run();
   impl_->counts.abandoned = impl_->workers.end();
-  if (impl_->wrong_token) throw WrongToken("[join] the coordinator requires its token for nodes");
+  if (impl_->wrong_token)
+    throw WrongToken(message("join", "the coordinator requires its token for nodes"));
   if (!impl_->problem.empty()) throw Error(impl_->problem);
   return impl_->counts;
 }

@@ -26,8 +26,8 @@ constexpr std::string_view kTemporary = "tmp-", kDamaged = ".damaged";
 constexpr uint64_t kCheckEvery = uint64_t{16} << 20;  // bytes between two looks at the free disk
 
 [[noreturn]] void fail(const fs::path& path, std::string_view operation, int error) {
-  const std::string what = message("blob", "expected to ", operation, " ", path.string(),
-                                   ", got: ", std::strerror(error));
+  const Message what = message("blob", "expected to ", operation, " ", path.string(),
+                               ", got: ", std::strerror(error));
   if (error == ENOSPC || error == EDQUOT)
     throw DiskFull(what + "; make room on the disk, other blobs are as before");
   throw Error(what);

@@ -68,7 +68,7 @@ void Database::lost(int code) const {
 
 void Database::fail(int code) const {
   if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC) lost(code);
-  const std::string what = message(
+  const Message what = message(
       "store", "expected to use ", file_,
       ", got: ", handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code), advice(code));
   const int kind = code & 0xff;

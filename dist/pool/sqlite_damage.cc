@@ -8,12 +8,12 @@
 
 namespace kaiseki::dist {
 
-std::string damage_of_result(TicketId ticket) {
+Message damage_of_result(TicketId ticket) {
   return message("store", "the stored result of ticket ", ticket,
                  " is damaged; the start of the pool opens the ticket again");
 }
 
-std::string damage_of_input(TicketId ticket) {
+Message damage_of_input(TicketId ticket) {
   return message("store", "the stored input of ticket ", ticket,
                  " is damaged; if the ticket is open, the start of the pool makes it dead");
 }

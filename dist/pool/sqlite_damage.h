@@ -2,13 +2,12 @@
 // The messages about stored rows that a flipped byte has changed.
 #pragma once
 
-#include <string>
-
+#include "base/error.h"
 #include "dist/pool/types.h"
 
 namespace kaiseki::dist {
 
-std::string damage_of_result(TicketId ticket);
-std::string damage_of_input(TicketId ticket);
+Message damage_of_result(TicketId ticket);
+Message damage_of_input(TicketId ticket);
 
 }  // namespace kaiseki::dist

@@ -232,7 +232,7 @@ sqlite::Statement& SqliteStore::sql(const char* text) {
 }
 
 void SqliteStore::begin() {
-  if (!lost_.empty()) throw StoreLost(lost_);
+  if (!lost_.text.empty()) throw StoreLost(lost_);
   sql("BEGIN IMMEDIATE").with().run();
 }
 
@@ -242,7 +242,7 @@ void SqliteStore::commit(bool durable) {
     if (durable) database_.sync_log();
     if (durable && acknowledged_) acknowledged_->write(last_ids());
   } catch (const StoreLost& error) {
-    lost_ = error.what();  // the system forgets a failed sync: the next one would report success
+    lost_ = error.as_message();  // the system forgets a failed sync: the next would seem to succeed
     throw;
   }
 }

@@ -83,7 +83,7 @@ class SqliteStore : public Store {
   const uint64_t free_floor_;
   sqlite::Database database_;
   std::optional<AcknowledgedIds> acknowledged_;  // not of a store in memory
-  std::string lost_;                             // the reason of StoreLost; empty: the store works
+  Message lost_;                                 // the reason of StoreLost; empty: the store works
   std::unordered_map<const char*, sqlite::Statement> statements_;
 };
 

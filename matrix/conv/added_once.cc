@@ -20,7 +20,7 @@ AddedOnce::AddedOnce(Backend& backend, const ConvArgs& args, bool copies)
 void AddedOnce::undo(const Error& error) const {
   if (args_.beta == 0 || backend_.queued_kernels() == queued_) return;
   if (!before_.defined())
-    throw DeviceError(std::string(error.what()) + "; the gradient is already partly changed");
+    throw DeviceError(error.as_message() + "; the gradient is already partly changed");
   run_operation(kCopy, before_, {&before_, args_.filter});
 }
 

@@ -89,8 +89,8 @@ std::string locate_set(const RemoteSet& set, const Fetch& fetch) {
     try {
       fetch(file, urls, cache / file.name);
     } catch (const Error& error) {
-      throw Error(std::string(error.what()) + "; " + set.name + " was not in " + looked +
-                  " either; " + advice + ", or take digits, which needs no files");
+      throw Error(error.as_message() + "; " + set.name + " was not in " + looked + " either; " +
+                  advice + ", or take digits, which needs no files");
     }
   }
   return cache;

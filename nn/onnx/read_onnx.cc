@@ -149,7 +149,7 @@ void Importer::import_constant_node(size_t index) {
   try {
     if (none.problem.empty()) return import(index);
   } catch (const ParseError& error) {
-    none.problem = error.what() + model_.source.size() + 2;  // without "FILE: "
+    none.problem = error.without_source();
   }
   values_.insert_or_assign(node.outputs[0], std::move(none));
 }

@@ -8,7 +8,7 @@
 namespace kaiseki::ml {
 namespace {
 
-[[noreturn]] void refuse() { throw DeviceError("[learn] expected samples on the CPU"); }
+[[noreturn]] void refuse() { throw DeviceError(message("learn", "expected samples on the CPU")); }
 
 }  // namespace
 

@@ -103,7 +103,7 @@ struct Server::Impl {
           message("serve", "expected an address such as 127.0.0.1, got '", options.host, "'"));
     if (options.certificate.empty() != options.key.empty())
       throw UnusableServer(UnusableServer::Option::certificate,
-                           "[serve] a certificate and its key are required together");
+                           message("serve", "a certificate and its key are required together"));
     if (options.certificate.empty() && !unmapped(address).is_loopback())
       throw UnusableServer(UnusableServer::Option::certificate,
                            message("serve", "expected a certificate, or a loopback address, as ",

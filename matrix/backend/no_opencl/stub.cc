@@ -7,7 +7,7 @@
 namespace kaiseki {
 namespace {
 
-std::string problem() { return "[opencl] this build of Kaiseki has no OpenCL backend"; }
+Message problem() { return message("opencl", "this build of Kaiseki has no OpenCL backend"); }
 
 Backend& open(int) { throw DeviceError(problem()); }
 
@@ -15,7 +15,7 @@ Backend& open(int) { throw DeviceError(problem()); }
 
 const BackendEntry& opencl_backend_entry() {
   static const BackendEntry entry{"opencl", open, [] { return std::vector<DeviceInfo>(); },
-                                  problem};
+                                  []() -> std::string { return problem(); }};
   return entry;
 }
 

@@ -88,11 +88,11 @@ void check(cl_int status, std::string_view call, std::string_view device) {
     throw DeviceError(message("opencl", call, " on ", device, ": ", status_name(status)));
 }
 
-void refuse(cl_int status, const std::string& text) {
+void refuse(cl_int status, const Message& why) {
   if (status == CL_OUT_OF_HOST_MEMORY || status == CL_OUT_OF_RESOURCES ||
       status == CL_MEM_OBJECT_ALLOCATION_FAILURE)
-    throw DeviceError(text);
-  throw KernelError(text);
+    throw DeviceError(why);
+  throw KernelError(why);
 }
 
 std::string device_string(cl_device_id device, cl_device_info question) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "matrix/backend/opencl/api.h"
 
 namespace kaiseki::opencl {
@@ -16,7 +17,7 @@ std::string status_name(cl_int status);
 void check(cl_int status, std::string_view call, std::string_view device);
 /// Throws the error for a kernel that failed to build: DeviceError if memory was short and it may
 /// succeed later, else KernelError.
-[[noreturn]] void refuse(cl_int status, const std::string& text);
+[[noreturn]] void refuse(cl_int status, const Message& why);
 
 /// A string property of the device or platform.
 std::string device_string(cl_device_id device, cl_device_info question);

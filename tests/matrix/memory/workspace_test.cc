@@ -15,6 +15,7 @@
 #include "matrix/memory/allocator.h"
 #include "matrix/ops/copy.h"
 #include "tests/support/devices.h"
+#include "tests/support/wait_until.h"
 
 namespace kaiseki {
 namespace {
@@ -177,12 +178,14 @@ TEST_CASE("workspace: one convolution uses it at a time, and a tensor that needs
   std::thread other;
   {
     const Workspace::HeldBlock use = workspace.use(12 * kMiB);
+    small.tensor(kKiB);  // its block stays in the cache
+    REQUIRE(small.allocator().account().cached > 0);
     other = std::thread([&] {
       const Tensor larger = small.tensor(10 * kMiB);
       allocated = ++order;
     });
-    // Simulates work. The other thread waits for the memory, which cannot be seen from here.
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    // The allocator frees its cache just before it waits for the workspace.
+    CHECK(test::wait_until([&] { return small.allocator().account().cached == 0; }));
     CHECK(use.memory.bytes() == 12 * kMiB);
     used = ++order;
   }

@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +20,7 @@
 #include "tests/matrix/backend/opencl/gemm_product.h"
 #include "tests/nn/io/damage.h"
 #include "tests/support/tune_policy.h"
+#include "tests/support/wait_until.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -242,15 +242,18 @@ TEST_CASE("opencl gemm: measuring waits for the memory of a convolution that is 
   workspace.set_limit({});
   allocator.trim();
   constexpr uint64_t kRoom = 1 << 20;
-  allocator.set_budget(allocator.account().in_use + kRoom);
+  Tensor({1}, DType::u8, Device::opencl(0));  // its block stays in the cache
+  const MemoryAccount account = allocator.account();
+  REQUIRE(account.cached > 0);
+  allocator.set_budget(account.in_use + account.cached + kRoom);
   workspace.reserve(kRoom);
   REQUIRE(workspace.size() == kRoom);
   std::thread other;
   {
     const Workspace::HeldBlock use = workspace.use(kRoom);
     other = std::thread([&] { chosen_gemm(backend->opencl(), data.args); });
-    // Simulates work. The other thread waits for the workspace, which cannot be seen from here.
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    // The allocator frees its cache just before it waits for the workspace.
+    CHECK(test::wait_until([&] { return allocator.account().cached == 0; }));
     chosen_gemm(backend->opencl(), small.args);
   }
   other.join();
