@@ -2,7 +2,7 @@
 // Two-dimensional convolution. With "bias": "position" every position of the output has its own
 // bias, as in Sukiyaki.
 #include "matrix/ops/conv.h"
-#include "matrix/ops/conv_pool.h"
+#include "matrix/ops/conv_pooling.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
 #include "nn/layers/layers.h"
@@ -83,7 +83,7 @@ class Convolution : public Layer {
                                        .dy = std::move(pass.grad_output),
                                        .indices = std::move(pass.saved[0]),
                                        .conv = conv_,
-                                       .pool = *pass.pooling,
+                                       .pooling = *pass.pooling,
                                        .dfilter = pass.gradients[0],
                                        .beta = pass.beta[0],
                                        .dx = pass.needs_gradient[0] ? &dx : nullptr});
@@ -124,7 +124,7 @@ class Convolution : public Layer {
                      .filter = filter,
                      .bias = bias,
                      .conv = conv_,
-                     .pool = *pass.pooling,
+                     .pooling = *pass.pooling,
                      .y = y,
                      .indices = pass.save_for_backward ? &indices : nullptr,
                      .activation = relu ? Activation::relu : Activation::none});

@@ -17,7 +17,7 @@
 #include "matrix/ops/index.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/normalize.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "matrix/ops/random.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
@@ -323,19 +323,19 @@ TEST_CASE("kernels: softmax and cross-entropy") {
 
 TEST_CASE("kernels: pooling") {
   compare([](Device device) -> Results {
-    Pool2d pool{.window = {3, 2}, .stride = {2, 1}, .padding = {1, 0}};
+    Pooling2d pooling{.window = {3, 2}, .stride = {2, 1}, .padding = {1, 0}};
     Tensor x = random_tensor(Shape{1, 2, 5, 6}, 1, device);
-    Shape shape = pool2d_shape(x.shape(), pool);
+    Shape shape = pooling2d_shape(x.shape(), pooling);
     Tensor y(shape, DType::f32, device), indices(shape, DType::i32, device),
         average(shape, DType::f32, device), padded(shape, DType::f32, device);
     Tensor dx(x.shape(), DType::f32, device), average_dx(x.shape(), DType::f32, device),
         dy = random_tensor(shape, 2, device);
-    max_pool2d(x, pool, y, indices);
-    max_pool2d_backward(dy, indices, pool, dx);
-    average_pool2d(x, pool, average);
-    average_pool2d_backward(dy, pool, average_dx);
-    pool.count_padding = true;
-    average_pool2d(x, pool, padded);
+    max_pool2d(x, pooling, y, indices);
+    max_pool2d_backward(dy, indices, pooling, dx);
+    average_pool2d(x, pooling, average);
+    average_pool2d_backward(dy, pooling, average_dx);
+    pooling.count_padding = true;
+    average_pool2d(x, pooling, padded);
     std::vector<int32_t> outside = {30, -1, 1 << 20, 10};  // outside a plane of 4 x 4
     Tensor wrong = Tensor::from(std::span<const int32_t>(outside), Shape{1, 1, 2, 2}, device);
     Tensor small_dx(Shape{1, 1, 4, 4}, DType::f32, device);
@@ -418,7 +418,7 @@ TEST_CASE("kernels: pooling of 2 x 2 (joins vectors)") {
     Results results;
     for (Shape shape : {Shape{2, 1, 8, 8}, Shape{1, 1, 4, 16}, Shape{1, 1, 3, 33}}) {
       Tensor x = random_tensor(shape, 1, device);
-      Shape half = pool2d_shape(shape, {});
+      Shape half = pooling2d_shape(shape, {});
       Tensor y(half, DType::f32, device), indices(half, DType::i32, device);
       max_pool2d(x, {}, y, indices);
       results.push_back(y);

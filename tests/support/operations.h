@@ -17,7 +17,7 @@
 #include "matrix/ops/lazy.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/normalize.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "matrix/ops/random.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"

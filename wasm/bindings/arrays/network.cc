@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The operations of networks, forward and backward (matrix/ops/conv.h, conv_pool.h, pool.h, norm.h,
-// normalize.h, softmax.h). In C++ they write into tensors of the caller. Here they return new ones.
+// The operations of networks, forward and backward (matrix/ops/conv.h, conv_pooling.h, pooling.h,
+// norm.h, normalize.h, softmax.h). In C++ they write into tensors of the caller. Here they return
+// new ones.
 #include "matrix/ops/conv.h"
-#include "matrix/ops/conv_pool.h"
+#include "matrix/ops/conv_pooling.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/normalize.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "matrix/ops/softmax.h"
 #include "wasm/bindings/arrays/names.h"
 #include "wasm/bindings/arrays/operation.h"
@@ -15,10 +16,10 @@ namespace {
 
 using Pair = std::array<int64_t, 2>;
 
-struct PoolResult {
+struct PoolingResult {
   Tensor y, indices;
 };
-struct ConvPoolGradients {
+struct ConvPoolingGradients {
   Tensor dfilter, dx;
 };
 struct BatchNormResult {
@@ -31,11 +32,11 @@ struct BatchNormGradients {
 }  // namespace
 
 template <>
-inline constexpr std::tuple kMembers<PoolResult>{Member{"y", &PoolResult::y},
-                                                 Member{"indices", &PoolResult::indices}};
+inline constexpr std::tuple kMembers<PoolingResult>{Member{"y", &PoolingResult::y},
+                                                    Member{"indices", &PoolingResult::indices}};
 template <>
-inline constexpr std::tuple kMembers<ConvPoolGradients>{
-    Member{"dfilter", &ConvPoolGradients::dfilter}, Member{"dx", &ConvPoolGradients::dx}};
+inline constexpr std::tuple kMembers<ConvPoolingGradients>{
+    Member{"dfilter", &ConvPoolingGradients::dfilter}, Member{"dx", &ConvPoolingGradients::dx}};
 template <>
 inline constexpr std::tuple kMembers<BatchNormResult>{Member{"y", &BatchNormResult::y},
                                                       Member{"mean", &BatchNormResult::mean},
@@ -74,34 +75,35 @@ Tensor conv2d_dfilter(const Tensor& x, const Tensor& dy, const Shape& shape, con
   return dfilter;
 }
 
-PoolResult conv_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, const Pair& stride,
-                     const Pair& padding, const Pair& dilation, int64_t groups, const Pair& window,
-                     const Pair& pool_stride, const Pair& pool_padding, bool ceil_mode,
-                     Activation activation) {
-  PoolResult result;
+PoolingResult conv_pooling(const Tensor& x, const Tensor& filter, const Tensor* bias,
+                           const Pair& stride, const Pair& padding, const Pair& dilation,
+                           int64_t groups, const Pair& window, const Pair& pool_stride,
+                           const Pair& pool_padding, bool ceil_mode, Activation activation) {
+  PoolingResult result;
   conv2d_max_pool({.x = x,
                    .filter = filter,
                    .bias = bias,
                    .conv = {stride, padding, dilation, groups},
-                   .pool = {window, pool_stride, pool_padding, ceil_mode},
+                   .pooling = {window, pool_stride, pool_padding, ceil_mode},
                    .y = result.y,
                    .indices = &result.indices,
                    .activation = activation});
   return result;
 }
 
-ConvPoolGradients conv_pool_backward(const Tensor& x, const Tensor& filter, const Tensor& dy,
-                                     const Tensor& indices, const Pair& stride, const Pair& padding,
-                                     const Pair& dilation, int64_t groups, const Pair& window,
-                                     const Pair& pool_stride, const Pair& pool_padding,
-                                     bool ceil_mode) {
-  ConvPoolGradients result{Tensor(filter.shape()), {}};
+ConvPoolingGradients conv_pooling_backward(const Tensor& x, const Tensor& filter, const Tensor& dy,
+                                           const Tensor& indices, const Pair& stride,
+                                           const Pair& padding, const Pair& dilation,
+                                           int64_t groups, const Pair& window,
+                                           const Pair& pool_stride, const Pair& pool_padding,
+                                           bool ceil_mode) {
+  ConvPoolingGradients result{Tensor(filter.shape()), {}};
   conv2d_max_pool_backward({.x = x,
                             .filter = filter,
                             .dy = dy,
                             .indices = indices,
                             .conv = {stride, padding, dilation, groups},
-                            .pool = {window, pool_stride, pool_padding, ceil_mode},
+                            .pooling = {window, pool_stride, pool_padding, ceil_mode},
                             .dfilter = result.dfilter,
                             .dx = &result.dx});
   return result;
@@ -124,12 +126,12 @@ void add_convolutions(OperationGroup& table) {
       "conv2d_max_pool(x, filter, bias = null, stride = [1, 1], padding = [0, 0], "
       "dilation = [1, 1], groups = 1, window = [2, 2], pool_stride = [2, 2], "
       "pool_padding = [0, 0], ceil_mode = false, activation = \"none\")",
-      "max_pool2d(conv2d(x)) without the convolution's whole output in memory.", conv_pool);
+      "max_pool2d(conv2d(x)) without the convolution's whole output in memory.", conv_pooling);
   table.add(
       "conv2d_max_pool_backward(x, filter, dy, indices, stride = [1, 1], padding = [0, 0], "
       "dilation = [1, 1], groups = 1, window = [2, 2], pool_stride = [2, 2], "
       "pool_padding = [0, 0], ceil_mode = false)",
-      "The gradients of conv2d_max_pool() without an activation.", conv_pool_backward);
+      "The gradients of conv2d_max_pool() without an activation.", conv_pooling_backward);
 }
 
 void add_pooling(OperationGroup& table) {
@@ -137,10 +139,10 @@ void add_pooling(OperationGroup& table) {
             "The largest elements of windows, and their positions (i32) in their planes.",
             [](const Tensor& x, const Pair& window, const Pair& stride, const Pair& padding,
                bool ceil_mode) {
-              const Pool2d pool{window, stride, padding, ceil_mode};
-              const Shape shape = pool2d_shape(x.shape(), pool);
-              PoolResult result{Tensor(shape), Tensor(shape, DType::i32)};
-              max_pool2d(x, pool, result.y, result.indices);
+              const Pooling2d pooling{window, stride, padding, ceil_mode};
+              const Shape shape = pooling2d_shape(x.shape(), pooling);
+              PoolingResult result{Tensor(shape), Tensor(shape, DType::i32)};
+              max_pool2d(x, pooling, result.y, result.indices);
               return result;
             });
   table.add(
@@ -159,9 +161,9 @@ void add_pooling(OperationGroup& table) {
       "The means of windows. count_padding divides by the whole window.",
       [](const Tensor& x, const Pair& window, const Pair& stride, const Pair& padding,
          bool ceil_mode, bool count_padding) {
-        const Pool2d pool{window, stride, padding, ceil_mode, count_padding};
-        Tensor y(pool2d_shape(x.shape(), pool));
-        average_pool2d(x, pool, y);
+        const Pooling2d pooling{window, stride, padding, ceil_mode, count_padding};
+        Tensor y(pooling2d_shape(x.shape(), pooling));
+        average_pool2d(x, pooling, y);
         return y;
       });
   table.add(

@@ -18,7 +18,7 @@
 #include "matrix/conv/select.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
-#include "matrix/ops/conv_pool.h"
+#include "matrix/ops/conv_pooling.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
@@ -252,9 +252,9 @@ TEST_CASE("the workspace for a measurement is added to the block, within the dev
 TEST_CASE("a solver without memory for pooling in the same pass leaves it to a second pass") {
   class Short : public ScaleSolver {
    public:
-    bool pools(const ConvProblem&) const override { return true; }
+    bool fuses_pooling(const ConvProblem&) const override { return true; }
     void run(const ConvProblem& p, const ConvArgs& args) const override {
-      if (!args.pool) return ScaleSolver::run(p, args);
+      if (!args.pooling) return ScaleSolver::run(p, args);
       ++refused;
       throw std::bad_alloc();
     }
@@ -277,7 +277,7 @@ TEST_CASE("a solver without memory for pooling in the same pass leaves it to a s
   CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
   backend.solvers.clear();
   test::bare_device().workspace().set_limit({});
-  Tensor made;  // the CPU pools in the same pass
+  Tensor made;  // the CPU computes the pooling in the same pass
   conv2d_max_pool({.x = x, .filter = filter, .y = made});
   CHECK(made.device() == test::bare_device());
   CHECK(made.to_vector() == expected.to_vector());
