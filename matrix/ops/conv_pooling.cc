@@ -67,11 +67,11 @@ void conv2d_max_pool(const ConvMaxPooling& pass) {
                                    .pooling = &args}))
     return;
   Tensor between(whole, DType::f32, x.device());
-  conv2d(input, weights, conv, between, {.bias = bias, .activation = activation});
+  conv2d_into(between, input, weights, conv, {.bias = bias, .activation = activation});
   Tensor places = indices ? *indices : Tensor();
   if (!y.defined()) y = Tensor(shape, DType::f32, x.device());
   if (!places.defined()) places = Tensor(shape, DType::i32, x.device());
-  max_pool2d(between, pooling, y, places);
+  max_pool2d_into(y, places, between, pooling);
   if (indices) *indices = places;
 }
 
@@ -100,7 +100,7 @@ void conv2d_max_pool_backward(ConvMaxPoolingBackward pass) {
   const auto unpool = [&] {
     if (unpooled.defined()) return;
     unpooled = Tensor(whole, DType::f32, x.device());
-    max_pool2d_backward(dy, indices, pass.pooling, unpooled);
+    max_pool2d_backward_into(unpooled, dy, indices, pass.pooling);
     dy = {}, indices = {};
   };
   // No solver fuses pooling there, so dx is allocated after dy is released.
@@ -111,14 +111,14 @@ void conv2d_max_pool_backward(ConvMaxPoolingBackward pass) {
     if (unpooled.defined() || x.size() == 0 ||
         !run(problem, x, {.x = dx, .filter = &weights, .pooling = &args})) {
       unpool();
-      conv2d_backward_data(unpooled, weights, pass.conv, *dx);
+      conv2d_backward_data_into(*dx, unpooled, weights, pass.conv);
     }
   }
   problem.direction = ConvDirection::backward_filter;
   if (unpooled.defined() || x.size() == 0 ||
       !run(problem, x, {.x = &input, .filter = &dfilter, .beta = pass.beta, .pooling = &args})) {
     unpool();
-    conv2d_backward_filter(input, unpooled, pass.conv, dfilter, pass.beta);
+    conv2d_backward_filter_into(dfilter, input, unpooled, pass.conv, pass.beta);
   }
 }
 

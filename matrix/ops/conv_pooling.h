@@ -28,14 +28,14 @@ struct ConvMaxPoolingBackward {
   Tensor* dx = nullptr;
 };
 
-/// Computes conv2d() and then max_pool2d(), with the same bits. If a solver of the device supports
-/// it, the convolution's whole output is never in memory. Overwrites y and indices, or creates them
-/// if they are empty tensors. The activation is none or relu.
+/// Computes conv2d_into() and then max_pool2d_into(), with the same bits. If a solver of the device
+/// supports it, the convolution's whole output is never in memory. Overwrites y and indices, or
+/// creates them if they are empty tensors. The activation is none or relu.
 void conv2d_max_pool(const ConvMaxPooling& pass);
 
 /// If dx is nullptr, dx is not computed. Overwrites dx, or creates it if it is an empty tensor. The
-/// result is that of max_pool2d_backward(), conv2d_backward_filter() and conv2d_backward_data(). If
-/// these run separately, dy and indices are released in between.
+/// result is that of max_pool2d_backward_into(), conv2d_backward_filter_into() and
+/// conv2d_backward_data_into(). If these run separately, dy and indices are released in between.
 void conv2d_max_pool_backward(ConvMaxPoolingBackward pass);
 
 }  // namespace kaiseki

@@ -99,20 +99,20 @@ Shape pooling2d_shape(const Shape& x, const Pooling2d& pooling) {
   return checked_shape("pool2d", x, pooling);
 }
 
-void max_pool2d(const Tensor& x, const Pooling2d& pooling, Tensor& y, Tensor& indices) {
+void max_pool2d_into(Tensor& y, Tensor& indices, const Tensor& x, const Pooling2d& pooling) {
   forward("max_pool2d", x, pooling, y, &indices);
 }
 
-void max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Pooling2d& pooling,
-                         Tensor& dx) {
+void max_pool2d_backward_into(Tensor& dx, const Tensor& dy, const Tensor& indices,
+                              const Pooling2d& pooling) {
   backward("max_pool2d_backward", dy, &indices, pooling, dx);
 }
 
-void average_pool2d(const Tensor& x, const Pooling2d& pooling, Tensor& y) {
+void average_pool2d_into(Tensor& y, const Tensor& x, const Pooling2d& pooling) {
   forward("average_pool2d", x, pooling, y, nullptr);
 }
 
-void average_pool2d_backward(const Tensor& dy, const Pooling2d& pooling, Tensor& dx) {
+void average_pool2d_backward_into(Tensor& dx, const Tensor& dy, const Pooling2d& pooling) {
   backward("average_pool2d_backward", dy, nullptr, pooling, dx);
 }
 

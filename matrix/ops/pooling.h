@@ -22,11 +22,11 @@ Shape pooling2d_shape(const Shape& x, const Pooling2d& pooling);
 
 /// Overwrites y. Writes the position of each maximum in its plane h*w to indices (i32, the shape of
 /// y).
-void max_pool2d(const Tensor& x, const Pooling2d& pooling, Tensor& y, Tensor& indices);
-void max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Pooling2d& pooling,
-                         Tensor& dx);
-void average_pool2d(const Tensor& x, const Pooling2d& pooling, Tensor& y);
-void average_pool2d_backward(const Tensor& dy, const Pooling2d& pooling, Tensor& dx);
+void max_pool2d_into(Tensor& y, Tensor& indices, const Tensor& x, const Pooling2d& pooling);
+void max_pool2d_backward_into(Tensor& dx, const Tensor& dy, const Tensor& indices,
+                              const Pooling2d& pooling);
+void average_pool2d_into(Tensor& y, const Tensor& x, const Pooling2d& pooling);
+void average_pool2d_backward_into(Tensor& dx, const Tensor& dy, const Pooling2d& pooling);
 
 /// The arguments of a pooling of x to y, without the tensors.
 PoolingArgs pooling_args(const Shape& x, const Shape& y, const Pooling2d& pooling, bool maximum);

@@ -22,14 +22,14 @@ class AveragePooling : public Layer {
   Tensor forward(ForwardPass& pass) const override {
     const Tensor& x = pass.inputs[0];
     Tensor y(pooling2d_shape(x.shape(), pooling_), DType::f32, x.device());
-    average_pool2d(x, pooling_, y);
+    average_pool2d_into(y, x, pooling_);
     return y;
   }
 
   void backward(BackwardPass& pass) const override {
     if (!pass.needs_gradient[0]) return;
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
-    average_pool2d_backward(pass.grad_output, pooling_, pass.grad_inputs[0]);
+    average_pool2d_backward_into(pass.grad_inputs[0], pass.grad_output, pooling_);
   }
 
   void to_onnx(OnnxLayerWriter& onnx) const override { pooling_to_onnx(onnx, pooling_, false); }

@@ -25,11 +25,11 @@ class GlobalPooling : public Layer {
     const Shape shape = {x.dim(0), x.dim(1), 1, 1};
     Tensor y(shape, DType::f32, x.device());
     if (!maximum_) {
-      average_pool2d(x, pooling, y);
+      average_pool2d_into(y, x, pooling);
       return y;
     }
     Tensor indices(shape, DType::i32, x.device());
-    max_pool2d(x, pooling, y, indices);
+    max_pool2d_into(y, indices, x, pooling);
     if (pass.save_for_backward) pass.saved = {indices};
     return y;
   }
@@ -39,9 +39,9 @@ class GlobalPooling : public Layer {
     const Pooling2d pooling = whole_plane(pass.shapes[0]);
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
     if (maximum_)
-      max_pool2d_backward(pass.grad_output, pass.saved[0], pooling, pass.grad_inputs[0]);
+      max_pool2d_backward_into(pass.grad_inputs[0], pass.grad_output, pass.saved[0], pooling);
     else
-      average_pool2d_backward(pass.grad_output, pooling, pass.grad_inputs[0]);
+      average_pool2d_backward_into(pass.grad_inputs[0], pass.grad_output, pooling);
   }
 
   bool takes_maximum() const override { return maximum_; }

@@ -19,7 +19,7 @@ class MaxPooling : public Layer {
     const Tensor& x = pass.inputs[0];
     const Shape shape = pooling2d_shape(x.shape(), pooling_);
     Tensor y(shape, DType::f32, x.device()), indices(shape, DType::i32, x.device());
-    max_pool2d(x, pooling_, y, indices);
+    max_pool2d_into(y, indices, x, pooling_);
     if (pass.save_for_backward) pass.saved = {indices};
     return y;
   }
@@ -27,7 +27,7 @@ class MaxPooling : public Layer {
   void backward(BackwardPass& pass) const override {
     if (!pass.needs_gradient[0]) return;
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
-    max_pool2d_backward(pass.grad_output, pass.saved[0], pooling_, pass.grad_inputs[0]);
+    max_pool2d_backward_into(pass.grad_inputs[0], pass.grad_output, pass.saved[0], pooling_);
   }
 
   FusedPooling as_pooling() const override { return pooling_; }

@@ -290,7 +290,7 @@ TEST_CASE("kernels: reductions, in one step and in two") {
     Tensor x = random_tensor(Shape{2, 3, 70}, 1, device),
            y = random_tensor(Shape{300, 2}, 2, device);
     Tensor out = Tensor::full(Shape{3}, 1, device);
-    reduce_into(Reduction::sum, x, {0, 2}, out, 0.5f);
+    reduce_into(out, Reduction::sum, x, {0, 2}, 0.5f);
     return {sum(x),
             mean(x, {2}),
             max(x, {0}),
@@ -330,16 +330,16 @@ TEST_CASE("kernels: pooling") {
         average(shape, DType::f32, device), padded(shape, DType::f32, device);
     Tensor dx(x.shape(), DType::f32, device), average_dx(x.shape(), DType::f32, device),
         dy = random_tensor(shape, 2, device);
-    max_pool2d(x, pooling, y, indices);
-    max_pool2d_backward(dy, indices, pooling, dx);
-    average_pool2d(x, pooling, average);
-    average_pool2d_backward(dy, pooling, average_dx);
+    max_pool2d_into(y, indices, x, pooling);
+    max_pool2d_backward_into(dx, dy, indices, pooling);
+    average_pool2d_into(average, x, pooling);
+    average_pool2d_backward_into(average_dx, dy, pooling);
     pooling.count_padding = true;
-    average_pool2d(x, pooling, padded);
+    average_pool2d_into(padded, x, pooling);
     std::vector<int32_t> outside = {30, -1, 1 << 20, 10};  // outside a plane of 4 x 4
     Tensor wrong = Tensor::from(std::span<const int32_t>(outside), Shape{1, 1, 2, 2}, device);
     Tensor small_dx(Shape{1, 1, 4, 4}, DType::f32, device);
-    max_pool2d_backward(random_tensor(Shape{1, 1, 2, 2}, 3, device), wrong, {}, small_dx);
+    max_pool2d_backward_into(small_dx, random_tensor(Shape{1, 1, 2, 2}, 3, device), wrong, {});
     return {y, indices, dx, average, average_dx, padded, small_dx};
   });
 }
@@ -373,8 +373,8 @@ TEST_CASE("kernels: normalization") {
                              .dx = dx,
                              .dgamma = dgamma,
                              .dbeta = dbeta});
-        lrn(x, {.size = 2}, response);
-        lrn_backward(x, response, dy, {.size = 2}, response_dx);
+        lrn_into(response, x, {.size = 2});
+        lrn_backward_into(response_dx, x, response, dy, {.size = 2});
         return {y, mean, var, inferred, dx, dgamma, dbeta, response, response_dx};
       });
 }
@@ -400,9 +400,9 @@ TEST_CASE("kernels: random numbers") {
     random.seek(3);
     Tensor uniform(Shape{7}, DType::f32, device), normal(Shape{5}, DType::f32, device),
         kept(Shape{9}, DType::f32, device);
-    random_uniform(uniform, random, -1, 2);
-    random_normal(normal, random);
-    random_bernoulli(kept, random, 0.5f, 2);
+    random_uniform_into(uniform, random, -1, 2);
+    random_normal_into(normal, random);
+    random_bernoulli_into(kept, random, 0.5f, 2);
     return {uniform, normal, kept};
   });
 }
@@ -420,7 +420,7 @@ TEST_CASE("kernels: pooling of 2 x 2 (joins vectors)") {
       Tensor x = random_tensor(shape, 1, device);
       Shape half = pooling2d_shape(shape, {});
       Tensor y(half, DType::f32, device), indices(half, DType::i32, device);
-      max_pool2d(x, {}, y, indices);
+      max_pool2d_into(y, indices, x, {});
       results.push_back(y);
       results.push_back(indices);
     }

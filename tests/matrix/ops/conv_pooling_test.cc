@@ -46,8 +46,8 @@ TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gr
           places(shape, DType::i32, device), y(shape, DType::f32, device),
           indices(shape, DType::i32, device);
       for (Activation activation : {Activation::none, Activation::relu}) {
-        conv2d(x, filter, c.conv, between, {.bias = &bias, .activation = activation});
-        max_pool2d(between, c.pooling, expected, places);
+        conv2d_into(between, x, filter, c.conv, {.bias = &bias, .activation = activation});
+        max_pool2d_into(expected, places, between, c.pooling);
         conv2d_max_pool({.x = x,
                          .filter = filter,
                          .bias = &bias,
@@ -71,9 +71,9 @@ TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gr
       const Tensor dy = test::random_tensor(shape, 4, device);
       Tensor dfilter = test::random_tensor(c.filter, 5, device), sums = dfilter.clone(),
              dx(c.x, DType::f32, device), made;
-      max_pool2d_backward(dy, indices, c.pooling, between);
-      conv2d_backward_filter(x, between, c.conv, sums, 1);
-      conv2d_backward_data(between, filter, c.conv, dx);
+      max_pool2d_backward_into(between, dy, indices, c.pooling);
+      conv2d_backward_filter_into(sums, x, between, c.conv, 1);
+      conv2d_backward_data_into(dx, between, filter, c.conv);
       conv2d_max_pool_backward({.x = x,
                                 .filter = filter,
                                 .dy = dy,
@@ -92,7 +92,7 @@ TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gr
                                 .conv = c.conv,
                                 .pooling = c.pooling,
                                 .dfilter = dfilter});
-      conv2d_backward_filter(x, between, c.conv, sums);
+      conv2d_backward_filter_into(sums, x, between, c.conv);
       CHECK(dfilter.to_vector() == sums.to_vector());
     }
   });

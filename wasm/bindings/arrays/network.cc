@@ -57,21 +57,21 @@ Tensor conv2d_of(const Tensor& x, const Tensor& filter, const Pair& stride, cons
   const Conv2d conv{stride, padding, dilation, groups};
   const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv);
   Tensor y({problem.n, problem.k, problem.out_h(), problem.out_w()});
-  conv2d(x, filter, conv, y, {bias, activation, slope});
+  conv2d_into(y, x, filter, conv, {bias, activation, slope});
   return y;
 }
 
 Tensor conv2d_dx(const Tensor& dy, const Tensor& filter, const Shape& shape, const Pair& stride,
                  const Pair& padding, const Pair& dilation, int64_t groups) {
   Tensor dx(shape);
-  conv2d_backward_data(dy, filter, {stride, padding, dilation, groups}, dx);
+  conv2d_backward_data_into(dx, dy, filter, {stride, padding, dilation, groups});
   return dx;
 }
 
 Tensor conv2d_dfilter(const Tensor& x, const Tensor& dy, const Shape& shape, const Pair& stride,
                       const Pair& padding, const Pair& dilation, int64_t groups) {
   Tensor dfilter(shape);
-  conv2d_backward_filter(x, dy, {stride, padding, dilation, groups}, dfilter);
+  conv2d_backward_filter_into(dfilter, x, dy, {stride, padding, dilation, groups});
   return dfilter;
 }
 
@@ -142,7 +142,7 @@ void add_pooling(OperationGroup& table) {
               const Pooling2d pooling{window, stride, padding, ceil_mode};
               const Shape shape = pooling2d_shape(x.shape(), pooling);
               PoolingResult result{Tensor(shape), Tensor(shape, DType::i32)};
-              max_pool2d(x, pooling, result.y, result.indices);
+              max_pool2d_into(result.y, result.indices, x, pooling);
               return result;
             });
   table.add(
@@ -152,7 +152,7 @@ void add_pooling(OperationGroup& table) {
       [](const Tensor& dy, const Tensor& indices, const Shape& shape, const Pair& window,
          const Pair& stride, const Pair& padding, bool ceil_mode) {
         Tensor dx(shape);
-        max_pool2d_backward(dy, indices, {window, stride, padding, ceil_mode}, dx);
+        max_pool2d_backward_into(dx, dy, indices, {window, stride, padding, ceil_mode});
         return dx;
       });
   table.add(
@@ -163,7 +163,7 @@ void add_pooling(OperationGroup& table) {
          bool ceil_mode, bool count_padding) {
         const Pooling2d pooling{window, stride, padding, ceil_mode, count_padding};
         Tensor y(pooling2d_shape(x.shape(), pooling));
-        average_pool2d(x, pooling, y);
+        average_pool2d_into(y, x, pooling);
         return y;
       });
   table.add(
@@ -173,7 +173,7 @@ void add_pooling(OperationGroup& table) {
       [](const Tensor& dy, const Shape& shape, const Pair& window, const Pair& stride,
          const Pair& padding, bool ceil_mode, bool count_padding) {
         Tensor dx(shape);
-        average_pool2d_backward(dy, {window, stride, padding, ceil_mode, count_padding}, dx);
+        average_pool2d_backward_into(dx, dy, {window, stride, padding, ceil_mode, count_padding});
         return dx;
       });
 }
@@ -217,14 +217,14 @@ void add_normalization(OperationGroup& table) {
             "Local response normalization across channels.",
             [](In x, int64_t size, float alpha, float beta, float k) {
               Tensor y(x.shape());
-              lrn(x, {size, alpha, beta, k}, y);
+              lrn_into(y, x, {size, alpha, beta, k});
               return y;
             });
   table.add("lrn_backward(x, y, dy, size = 5, alpha = 1e-4, beta = 0.75, k = 1)",
             "The gradient of lrn().",
             [](In x, In y, In dy, int64_t size, float alpha, float beta, float k) {
               Tensor dx(x.shape());
-              lrn_backward(x, y, dy, {size, alpha, beta, k}, dx);
+              lrn_backward_into(dx, x, y, dy, {size, alpha, beta, k});
               return dx;
             });
   table.add("normalize(x, mean = [], std = [])",

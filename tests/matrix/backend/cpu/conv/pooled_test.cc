@@ -83,7 +83,7 @@ void check_forward(const ConvSolver& solver, const ConvProblem& p, const Pooling
   Tensor between(whole), expected(shape), places(shape, DType::i32);
   args.y = &between;
   test::run_solver(solver, p, args, Device::cpu());
-  max_pool2d(between, pooling, expected, places);
+  max_pool2d_into(expected, places, between, pooling);
   PoolingArgs wanted = pooling_args(whole, shape, pooling, true);
   Tensor y = Tensor::full(shape, 7), indices = Tensor::zeros(shape, DType::i32);
   wanted.y = &y;
@@ -102,9 +102,9 @@ void check_forward(const ConvSolver& solver, const ConvProblem& p, const Pooling
 void check_backward(const ConvSolver& solver, const ConvProblem& p, const Pooling2d& pooling) {
   const Shape whole{p.n, p.k, p.out_h(), p.out_w()}, shape = pooling2d_shape(whole, pooling);
   Tensor output = tied(whole, 1), y(shape), indices(shape, DType::i32), between(whole);
-  max_pool2d(output, pooling, y, indices);
+  max_pool2d_into(y, indices, output, pooling);
   const Tensor dy = test::random_tensor(shape, 2, Device::cpu());
-  max_pool2d_backward(dy, indices, pooling, between);
+  max_pool2d_backward_into(between, dy, indices, pooling);
   Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 3, Device::cpu());
   Tensor filter = test::random_tensor({p.k, p.c / p.groups, p.r, p.s}, 4, Device::cpu());
   Tensor& result = p.direction == ConvDirection::backward_data ? x : filter;
