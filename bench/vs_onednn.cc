@@ -62,7 +62,7 @@ constexpr const char* kDirections[] = {"forward", "backward_data", "backward_fil
 Tensor random_tensor(const Shape& shape) {
   static Random random(1);
   Tensor t(shape, DType::f32, Device::cpu());
-  random_uniform(t, random, -1, 1);
+  random_uniform_into(t, random, -1, 1);
   return t;
 }
 
@@ -80,9 +80,9 @@ class Ours {
   void run(int direction) {
     // Marks the weights as changed, as in training. Transformed filters are then not reused.
     filter_.mutable_data<float>();
-    if (direction == 0) conv2d(x_, filter_, conv_, y_);
-    if (direction == 1) conv2d_backward_data(y_, filter_, conv_, x_);
-    if (direction == 2) conv2d_backward_filter(x_, y_, conv_, filter_);
+    if (direction == 0) conv2d_into(y_, x_, filter_, conv_);
+    if (direction == 1) conv2d_backward_data_into(x_, y_, filter_, conv_);
+    if (direction == 2) conv2d_backward_filter_into(filter_, x_, y_, conv_);
   }
 
  private:

@@ -25,7 +25,7 @@ namespace {
 Tensor random_tensor(const Shape& shape, Device device) {
   static Random random(1);
   Tensor t(shape, DType::f32, device);
-  random_uniform(t, random, -1, 1);
+  random_uniform_into(t, random, -1, 1);
   return t;
 }
 
@@ -139,9 +139,9 @@ void bench_conv(const BenchCommand& c, Device device) {
       print_case("conv", name + "/" + direction, device,
                  median_seconds(device, c.repeat, c.seconds, body), flops);
     };
-    measure("forward", [&] { conv2d(x, filter, how, y); });
-    measure("backward_data", [&] { conv2d_backward_data(y, filter, how, x); });
-    measure("backward_filter", [&] { conv2d_backward_filter(x, y, how, filter); });
+    measure("forward", [&] { conv2d_into(y, x, filter, how); });
+    measure("backward_data", [&] { conv2d_backward_data_into(x, y, filter, how); });
+    measure("backward_filter", [&] { conv2d_backward_filter_into(filter, x, y, how); });
   }
 }
 

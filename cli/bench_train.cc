@@ -35,7 +35,7 @@ RandomSamples random_samples(const nn::Network& network, int64_t count, uint64_t
   for (int64_t dim : network.input_shape()) shape.push_back(dim);
   RandomSamples samples{Tensor(shape, DType::f32, Device::cpu()),
                         Tensor({count}, DType::i32, Device::cpu())};
-  random_uniform(samples.x, random);
+  random_uniform_into(samples.x, random);
   int32_t* labels = samples.labels.overwrite<int32_t>();
   for (int64_t n = 0; n < count; ++n)
     labels[n] =

@@ -15,7 +15,7 @@
 #include "matrix/backend/operations/index.h"
 #include "matrix/backend/operations/lrn.h"
 #include "matrix/backend/operations/normalize.h"
-#include "matrix/backend/operations/pool.h"
+#include "matrix/backend/operations/pooling.h"
 #include "matrix/backend/operations/random.h"
 #include "matrix/backend/operations/reduce.h"
 #include "matrix/backend/operations/softmax.h"

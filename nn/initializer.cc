@@ -36,12 +36,12 @@ Tensor draw(const Initializer& initializer, const Shape& shape, int64_t fan_in, 
       return value;
     }
     case Kind::normal:
-      random_normal(value, random, static_cast<float>(initializer.a),
-                    static_cast<float>(initializer.b));
+      random_normal_into(value, random, static_cast<float>(initializer.a),
+                         static_cast<float>(initializer.b));
       return value;
     case Kind::uniform:
-      random_uniform(value, random, static_cast<float>(initializer.a),
-                     static_cast<float>(initializer.b));
+      random_uniform_into(value, random, static_cast<float>(initializer.a),
+                          static_cast<float>(initializer.b));
       return value;
     case Kind::xavier:
       variance = 2 / (in + out);
@@ -55,9 +55,9 @@ Tensor draw(const Initializer& initializer, const Shape& shape, int64_t fan_in, 
   }
   const auto bound = static_cast<float>(std::sqrt(3 * variance));
   if (initializer.from_uniform)
-    random_uniform(value, random, -bound, bound);
+    random_uniform_into(value, random, -bound, bound);
   else
-    random_normal(value, random, 0, static_cast<float>(std::sqrt(variance)));
+    random_normal_into(value, random, 0, static_cast<float>(std::sqrt(variance)));
   return value;
 }
 

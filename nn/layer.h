@@ -11,7 +11,7 @@
 
 #include "matrix/activation.h"
 #include "matrix/conv/problem.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "matrix/random.h"
 #include "matrix/tensor.h"
 #include "nn/initializer.h"
@@ -53,7 +53,7 @@ struct FusedActivation {
 };
 
 /// Max pooling that the previous layer can compute, before the activation.
-using FusedPooling = std::optional<Pool2d>;
+using FusedPooling = std::optional<Pooling2d>;
 
 /// The tensors of the forward pass that the backward pass reads.
 struct BackwardReads {

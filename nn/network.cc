@@ -110,9 +110,8 @@ void Network::initialize(uint64_t seed) {
     std::span<Parameter> parameters = impl_->parameters_of(node);
     for (size_t i = 0; i < parameters.size(); ++i) {
       const LayerShape::ParameterSpec& of = node.shape.parameters[i];
-      copy(draw(of.initializer, of.shape, of.fan_in, of.fan_out,
-                Random(seed, random_stream(parameters[i].name, 0))),
-           parameters[i].value);
+      copy_into(parameters[i].value, draw(of.initializer, of.shape, of.fan_in, of.fan_out,
+                                          Random(seed, random_stream(parameters[i].name, 0))));
     }
     std::span<State> states = impl_->states_of(node);
     for (size_t i = 0; i < states.size(); ++i) fill(states[i].value, node.shape.states[i].value);

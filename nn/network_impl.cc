@@ -65,7 +65,7 @@ void NetworkImpl::load_inline(const LayerSpec& layer, InlineWeights& weights, Te
                      "layer " + layer.name + ": expected " + std::to_string(shape.elements()) +
                          " values for " + weights.parameter + " " + shape.str() + ", got " +
                          std::to_string(found));
-  copy(Tensor::from(std::span<const float>(values), shape, Device::cpu()), to);
+  copy_into(to, Tensor::from(std::span<const float>(values), shape, Device::cpu()));
   has_weights = true;
 }
 

@@ -69,7 +69,7 @@ Tensor Optimizer::clip_factor(const Gradients& gradients) const {
   Tensor squares({}, DType::f32, gradients.values[0].device());
   float beta = 0;
   for (const Tensor& gradient : gradients.values) {
-    reduce_into(Reduction::sum_of_squares, gradient, {}, squares, beta);
+    reduce_into(squares, Reduction::sum_of_squares, gradient, {}, beta);
     beta = 1;
   }
   return elementwise("min(1, n/(sqrt(s) + 0.000001))",

@@ -80,7 +80,7 @@ class SukiyakiReader {
     LayerSpec spec{.name = name, .path = path};
     spec.inputs = {index == 0 ? kInput : spec_.layers.back().name};
     if (type == "conv") read_conv(params, spec);
-    if (type == "pool") read_pool(params, spec);
+    if (type == "pool") read_pooling(params, spec);
     if (type == "fc") read_fc(params, spec);
     if (type == "act") read_act(params, spec);
     params.finish();
@@ -112,7 +112,7 @@ class SukiyakiReader {
     optional_output(params, spec);
   }
 
-  void read_pool(LayerParams& params, LayerSpec& spec) {
+  void read_pooling(LayerParams& params, LayerSpec& spec) {
     read_picture(params, spec);
     spec.type = "max_pooling";
     const int64_t window = params.integer("window_size", std::nullopt);

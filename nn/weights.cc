@@ -145,7 +145,7 @@ LoadReport assign_weights(std::vector<NamedTensor> tensors, bool flat, const std
     if (!flat || !is_zero_bias(name, value)) report.unexpected.push_back(name);
   if (strict && !report.complete())
     throw Error(source + ": the tensors are not those of this network\n" + report.str());
-  for (auto& [from, to] : copies) copy(from, to);
+  for (auto& [from, to] : copies) copy_into(to, from);
   return report;
 }
 

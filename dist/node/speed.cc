@@ -15,7 +15,7 @@ double measure_gflops(Device device, double seconds, const std::function<bool()>
   const Tensor filter = Tensor::full({kChannels, kChannels, kFilter, kFilter}, 1, device);
   Tensor y = Tensor::zeros(images, DType::f32, device);
   const auto once = [&] {
-    conv2d(x, filter, {.padding = {1, 1}}, y);
+    conv2d_into(y, x, filter, {.padding = {1, 1}});
     device.synchronize();
   };
   once();

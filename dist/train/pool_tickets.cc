@@ -62,7 +62,7 @@ std::string PoolUpdater::put_samples(nn::Batch& batch, int64_t first, int64_t co
   ByteVector blob = pack_samples({images, batch.normalization}, files);
   sample_bytes_ = static_cast<int64_t>(blob.size()) / count;
   if (!files.empty() && mode_ == PoolMode::concurrent_head)
-    copy(unpack_samples(blob).images, images);
+    copy_into(images, unpack_samples(blob).images);
   return gather_.put(BlobKind::samples, std::move(blob));
 }
 

@@ -290,7 +290,7 @@ nn::Updater::Result PoolUpdater::step_over_border(const SplitMinibatch& minibatc
     network().zero_grad();
     share_tensors(network(), *head_);
     head_->set_random_position(minibatch.ticket.position);
-    for (size_t i = 0; i < states.size(); ++i) copy(states[i], head_->states()[i].value);
+    for (size_t i = 0; i < states.size(); ++i) copy_into(head_->states()[i].value, states[i]);
   }
 }
 

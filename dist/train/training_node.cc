@@ -173,7 +173,7 @@ void TrainingNode::load_weights(NodeModel& model, const TrainingTicket& ticket) 
     return *at->second;
   };
   for (nn::Parameter& parameter : network.parameters())
-    copy(take(parameter.name, parameter.value), parameter.value);
+    copy_into(parameter.value, take(parameter.name, parameter.value));
   for (nn::State& state : network.states())
     model.states.push_back(take(state.name, state.value).to(device_));
   for (Pass& pass : model.passes) pass.forward_key.clear();
@@ -227,7 +227,7 @@ TrainingNode::Pass& TrainingNode::begin(NodeModel& model, const TrainingTicket& 
   pass.network.set_random_position(ticket.position);
   pass.network.set_first_sample(ticket.first);
   for (size_t i = 0; i < model.states.size(); ++i)
-    copy(model.states[i], pass.network.states()[i].value);
+    copy_into(pass.network.states()[i].value, model.states[i]);
   return pass;
 }
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "matrix/backend/operations/pool.h"
+#include "matrix/backend/operations/pooling.h"
 #include "matrix/conv/run_plan.h"
 #include "matrix/memory/workspace.h"
 
@@ -66,19 +66,19 @@ bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvAr
   const auto chosen = std::ranges::find_if(order, [&](const ConvSolver* solver) {
     return solver->workspace_bytes(problem) <= plan->available;
   });
-  if (chosen == order.end() || !(*chosen)->pools(problem)) return false;
-  PoolArgs pool = *args.pool;
-  const Shape shape = {problem.n, problem.k, pool.out_h, pool.out_w};
+  if (chosen == order.end() || !(*chosen)->fuses_pooling(problem)) return false;
+  PoolingArgs pooling = *args.pooling;
+  const Shape shape = {problem.n, problem.k, pooling.out_h, pooling.out_w};
   Tensor y, indices;
-  if (pool.y && !pool.y->defined()) {
+  if (pooling.y && !pooling.y->defined()) {
     y = Tensor(shape, DType::f32, args.x->device());
-    pool.y = &y;
+    pooling.y = &y;
   }
-  if (pool.y && pool.indices && !pool.indices->defined()) {
+  if (pooling.y && pooling.indices && !pooling.indices->defined()) {
     indices = Tensor(shape, DType::i32, args.x->device());
-    pool.indices = &indices;
+    pooling.indices = &indices;
   }
-  const PoolArgs& wanted = *std::exchange(args.pool, &pool);
+  const PoolingArgs& wanted = *std::exchange(args.pooling, &pooling);
   try {
     Workspace::HeldBlock workspace;
     if (const uint64_t bytes = (*chosen)->workspace_bytes(problem)) {

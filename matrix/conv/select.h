@@ -16,10 +16,10 @@ namespace kaiseki {
 /// all are refused, OutOfMemory if none has room, and DeviceError if no solver can compute it.
 void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
-/// Computes the convolution and args.pool in one pass, with the solver that run_convolution() would
-/// use. Creates the outputs of the pooling if they are empty tensors. Returns false and changes
-/// nothing in three cases. The solver does not support pooling or has no memory for it. Only parts
-/// of the minibatch have room. The convolution must be measured first.
+/// Computes the convolution and args.pooling in one pass, with the solver that run_convolution()
+/// would use. Creates the outputs of the pooling if they are empty tensors. Returns false and
+/// changes nothing in three cases. The solver does not support pooling or has no memory for it.
+/// Only parts of the minibatch have room. The convolution must be measured first.
 bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args);
 
 /// Calls `observer` after every convolution of this process. An empty function removes the

@@ -13,7 +13,7 @@
 
 namespace kaiseki {
 
-struct PoolArgs;
+struct PoolingArgs;
 
 /// All tensors are contiguous f32. forward: reads x, filter, bias; writes y = activation(x*filter +
 /// bias). backward_data: reads y (= dy) and filter; writes x (= dx). backward_filter: reads x and
@@ -26,9 +26,9 @@ struct ConvArgs {
   float beta = 0;
   const Tensor* prepared = nullptr;  // the filter as transformed by prepare(); may be nullptr
   /// Maximum pooling of y in the same pass. y then has a shape and no contents. forward writes
-  /// pool->y, and pool->indices unless that is nullptr. The other directions read y (= dy) from
-  /// pool->dy and pool->indices.
-  const PoolArgs* pool = nullptr;
+  /// pooling->y, and pooling->indices unless that is nullptr. The other directions read y (= dy)
+  /// from pooling->dy and pooling->indices.
+  const PoolingArgs* pooling = nullptr;
   Tensor* workspace = nullptr;  // u8, at least workspace_bytes(problem); may be nullptr for 0
 };
 
@@ -43,8 +43,8 @@ class ConvSolver {
   /// depend on n, h and w. It is computed once and used by all runs until the filter changes.
   virtual uint64_t prepared_bytes(const ConvProblem&) const { return 0; }
   virtual void prepare(const ConvProblem&, const Tensor& /*filter*/, Tensor& /*prepared*/) const {}
-  /// Returns whether run() supports args.pool.
-  virtual bool pools(const ConvProblem&) const { return false; }
+  /// Returns whether run() supports args.pooling.
+  virtual bool fuses_pooling(const ConvProblem&) const { return false; }
   virtual void run(const ConvProblem& problem, const ConvArgs& args) const = 0;
 };
 

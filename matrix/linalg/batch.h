@@ -64,11 +64,11 @@ MatrixBatch<T> write_matrices(Tensor& a) {
 }
 
 template <typename T>
-void copy_matrix(const MatrixView<const T>& from, const MatrixView<T>& to) {
+void copy_matrix_into(const MatrixView<T>& to, const MatrixView<const T>& from) {
   for (int64_t i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.columns, to.row(i));
 }
 template <typename T>
-void copy_transposed(const MatrixView<const T>& from, const MatrixView<T>& to) {
+void copy_transposed_into(const MatrixView<T>& to, const MatrixView<const T>& from) {
   kernels<T>().transpose(from.rows, from.columns, from.data, from.ld, to.data, to.ld);
 }
 

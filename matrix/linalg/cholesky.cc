@@ -37,9 +37,9 @@ void solve_panel(const MatrixView<T>& u, const MatrixView<T>& panel, const Matri
       const auto [begin, end] = part_of(panel.rows, i);
       const MatrixView<T> rows = panel.block(begin, 0, end - begin, panel.columns);
       const MatrixView<T> columns = across.block(0, begin, panel.columns, end - begin);
-      copy_transposed(rows, columns);
+      copy_transposed_into(columns, rows);
       solve_triangular(Triangle<T>{u, true, false, false}, columns);
-      copy_transposed(columns, rows);
+      copy_transposed_into(rows, columns);
     }
   });
 }
@@ -73,9 +73,9 @@ void transpose_triangle(const MatrixView<T>& l, const MatrixView<T>& u, bool bac
     const int64_t height = std::min(kDiagonal, l.rows - i), width = i + height;
     const MatrixView<T> rows = l.block(i, 0, height, width), columns = u.block(0, i, width, height);
     if (back)
-      copy_transposed(columns, rows);
+      copy_transposed_into(rows, columns);
     else
-      copy_transposed(rows, columns);
+      copy_transposed_into(columns, rows);
   }
 }
 

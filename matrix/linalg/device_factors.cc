@@ -62,7 +62,7 @@ Tensor solve_rows(Tensor& triangle, bool upper, bool unit, Tensor rows) {
   Tensor host = on_host(rows);
   solve_triangular(Triangle<float>{host_view(triangle), false, upper, unit}, host_view(host));
   Tensor solution = host.to(rows.device());
-  copy(solution, rows);
+  copy_into(rows, solution);
   return solution;
 }
 
@@ -85,7 +85,7 @@ DeviceLu lu_on_device(const Tensor& a) {
     exchange_rows(packed(Slice(begin), All), pivots);
     const Tensor factors = panel.to(a.device());
     Tensor columns = packed(Slice(begin), Slice(begin, end));
-    copy(factors, columns);
+    copy_into(columns, factors);
     if (end == n) continue;
     Tensor triangle = panel.slice(0, 0, width);
     const Tensor right = solve_rows(triangle, false, true, packed(Slice(begin, end), Slice(end)));
@@ -131,7 +131,7 @@ DeviceCholesky cholesky_on_device(const Tensor& a) {
                      rows.block(0, width, width, n - end));
     const Tensor factors = panel.to(a.device());
     Tensor columns = l(Slice(begin), Slice(begin, end));
-    copy(factors.transpose(), columns);
+    copy_into(columns, factors.transpose());
     // Blocks of columns leave out most of the upper triangle.
     for (int64_t left = end; left < n; left += kColumns)
       subtract_product(factors.slice(1, left - begin, n - left),
@@ -161,12 +161,12 @@ DeviceQr qr_on_device(const Tensor& a, int64_t k) {
     const BlockReflector<float> reflectors = factors.block(0);
     const auto upload = [&](const MatrixView<float>& matrix) {
       Tensor host({matrix.rows, matrix.columns}, DType::f32, Device::cpu());
-      copy_matrix(matrix, host_view(host));
+      copy_matrix_into(host_view(host), matrix);
       return host.to(a.device());
     };
     blocks.push_back({begin, upload(reflectors.v), upload(reflectors.factor)});
     Tensor columns = r(Slice(begin), Slice(begin, end));
-    copy(panel.to(a.device()).transpose(), columns);
+    copy_into(columns, panel.to(a.device()).transpose());
     blocks.back().apply(true, r(Slice(begin), Slice(end)));
   }
   const Tensor q = eye(m, k, 0, DType::f32, a.device());

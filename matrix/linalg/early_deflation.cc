@@ -56,7 +56,7 @@ EarlyDeflation<T> deflate_early(const MatrixView<T>& h, const MatrixView<T>& qt,
   const int64_t size = end - begin;
   Dense<T> schur(size, size), vectors(size, size);
   const MatrixView<T> s = schur.view(), z = vectors.view();
-  copy_matrix(h.block(begin, begin, size, size), s);
+  copy_matrix_into(s, h.block(begin, begin, size, size));
   set_identity(z);
   if (!reduce_to_schur(s, z)) return {};
   const T spike = h(begin, begin - 1);
@@ -77,7 +77,7 @@ EarlyDeflation<T> deflate_early(const MatrixView<T>& h, const MatrixView<T>& qt,
     reduce_to_hessenberg(s.block(0, 0, left, left), basis.view());
     transform_outside(s, z, 0, basis.view());
   }
-  copy_matrix(s, h.block(begin, begin, size, size));
+  copy_matrix_into(h.block(begin, begin, size, size), s);
   h(begin, begin - 1) = beside;
   transform_outside(h, qt, begin, z);
   return result;

@@ -23,13 +23,13 @@ EighResult decompose(const Tensor& a, bool with_vectors, std::string_view name) 
     if (with_vectors) vectors = write_matrices<T>(result.vectors);
     for_each_matrix(host, [&](int64_t index) {
       Dense<T> copy(n, n), rows(with_vectors ? n : 0, n);
-      copy_transposed(from[index], copy.view());
+      copy_transposed_into(copy.view(), from[index]);
       std::vector<double> found;
       if (!symmetric_eigen(copy.view(), found, rows.view()))
         throw LinearAlgebraError(
             message(name, "the iteration does not converge", in_batch(host, index)));
       for (int64_t i = 0; i < n; ++i) values[index * n + i] = static_cast<T>(found[i]);
-      if (with_vectors) copy_transposed(rows.view(), vectors[index]);
+      if (with_vectors) copy_transposed_into(vectors[index], rows.view());
     });
   });
   result.values = result.values.to(a.device());

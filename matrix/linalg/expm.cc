@@ -85,7 +85,7 @@ void exponential(const MatrixView<double>& a) {
   solve_triangular(Triangle<double>{v, false, false, true}, a);
   solve_triangular(Triangle<double>{v, false, true, false}, a);
   for (int i = 0; i < squarings; ++i) {
-    copy_matrix(a, u);
+    copy_matrix_into(u, a);
     multiply(1, Side{u}, Side{u}, 0, a);
   }
 }

@@ -48,7 +48,7 @@ class LuFactorization {
     const int64_t width = end - begin, height = a_.rows - begin;
     const MatrixView<T> here = a_.block(begin, begin, height, width);
     const MatrixView<T> t{columns_.data(), width, height, height};
-    copy_transposed(here, t);
+    copy_transposed_into(t, here);
     for (int64_t j = 0; j < width; ++j) {
       const int64_t pivot = j + k.largest(height - j, t.row(j) + j);
       pivots_.swapped[begin + j] = begin + pivot;
@@ -63,7 +63,7 @@ class LuFactorization {
       for (int64_t c = j + 1; c < width; ++c)
         k.add_scaled(height - j - 1, -t(c, j), t.row(j) + j + 1, t.row(c) + j + 1);
     }
-    copy_transposed(t, here);
+    copy_transposed_into(here, t);
   }
 
   MatrixView<T> a_;

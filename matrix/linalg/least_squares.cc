@@ -56,8 +56,8 @@ Tensor apply_pseudoinverse(const SvdResult& svd, const Tensor& b, double cutoff)
       Dense<T> left(b.dim(-2), rank), side(b.dim(-2), r), right(rank, n), product(rank, r);
       for (int64_t row = 0; row < b.dim(-2); ++row)
         for (int64_t j = 0; j < rank; ++j) left.view()(row, j) = u[i](row, j);
-      copy_matrix(from[i], side.view());
-      copy_matrix(vt[i].block(0, 0, rank, n), right.view());
+      copy_matrix_into(side.view(), from[i]);
+      copy_matrix_into(right.view(), vt[i].block(0, 0, rank, n));
       multiply(1, Factor<T>{left.view(), true}, Factor<T>{side.view()}, 0, product.view());
       for (int64_t j = 0; j < rank; ++j)
         for (int64_t column = 0; column < r; ++column) product.view()(j, column) /= s[i * k + j];

@@ -38,7 +38,7 @@ void split_factors(const MatrixView<const T>& from, const LuOutput<T>& to) {
   const int64_t m = from.rows, n = from.columns, k = std::min(m, n);
   Dense<T> copy(m, n);
   const MatrixView<T> packed = copy.view();
-  copy_matrix(from, packed);
+  copy_matrix_into(packed, from);
   set_permutation(factor_lu(packed), to.permutation);
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < k; ++j) to.l(i, j) = j < i ? packed(i, j) : T(i == j);
@@ -97,7 +97,7 @@ std::vector<Determinant> determinants(const Tensor& a, std::string_view name) {
     for_each_matrix(host, [&](int64_t index) {
       Dense<T> copy(host.dim(-1), host.dim(-1));
       const MatrixView<T> packed = copy.view();
-      copy_matrix(matrices[index], packed);
+      copy_matrix_into(packed, matrices[index]);
       const LuPivots pivots = factor_lu(packed);
       results[static_cast<size_t>(index)] =
           determinant_of(pivots, [&](int64_t i) -> double { return packed(i, i); });

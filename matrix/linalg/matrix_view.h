@@ -66,13 +66,13 @@ void multiply(std::type_identity_t<T> alpha, const Factor<T>& a, const Factor<T>
 }
 
 template <typename T>
-void copy_matrix(const MatrixView<T>& from, const MatrixView<T>& to) {
+void copy_matrix_into(const MatrixView<T>& to, const MatrixView<T>& from) {
   for (int64_t i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.columns, to.row(i));
 }
 
 /// to = transpose of `from`.
 template <typename T>
-void copy_transposed(const MatrixView<T>& from, const MatrixView<T>& to) {
+void copy_transposed_into(const MatrixView<T>& to, const MatrixView<T>& from) {
   kernels<T>().transpose(from.rows, from.columns, from.data, from.ld, to.data, to.ld);
 }
 

@@ -101,7 +101,7 @@ template <typename T>
 void multiply_left(const MatrixView<T>& u, const MatrixView<T>& rows) {
   if (rows.columns == 0) return;
   Dense<T> copy(rows.rows, rows.columns);
-  copy_matrix(rows, copy.view());
+  copy_matrix_into(copy.view(), rows);
   multiply(1, Factor<T>{u}, Factor<T>{copy.view()}, 0, rows);
 }
 
@@ -145,7 +145,7 @@ void transform_outside(const MatrixView<T>& h, const MatrixView<T>& qt, int64_t 
   if (first == 0) return;
   const MatrixView<T> above = h.block(0, first, first, size);
   Dense<T> copy(first, size);
-  copy_matrix(above, copy.view());
+  copy_matrix_into(copy.view(), above);
   multiply(1, Factor<T>{copy.view()}, Factor<T>{u, true}, 0, above);
 }
 

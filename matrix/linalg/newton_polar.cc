@@ -74,7 +74,7 @@ void invert_unit_lower(const MatrixView<T>& l, const MatrixView<T>& y) {
 /// much during elimination that the inverse is inaccurate.
 template <typename T>
 bool invert_transposed(const MatrixView<T>& a, const MatrixView<T>& work, const MatrixView<T>& y) {
-  copy_transposed(a, work);
+  copy_transposed_into(work, a);
   // Random matrices let elements grow by about n^(2/3).
   const double limit = (8 + 4 * std::pow(a.rows, 2.0 / 3)) * largest_element(a);
   const LuPivots pivots = factor_lu(work);
@@ -94,7 +94,7 @@ bool newton_polar(const MatrixView<T>& a) {
   constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
   Dense<T> iterate(n, n), factors(n, n), inverse(n, n);
   const MatrixView<T> x = iterate.view(), y = inverse.view();
-  copy_matrix(a, x);
+  copy_matrix_into(x, a);
   if (!invert_transposed(x, factors.view(), y)) return false;
   const double largest = spectral_norm(x), smallest = 1 / spectral_norm(y);
   if (!(largest < kLargestCondition * smallest)) return false;
@@ -113,7 +113,7 @@ bool newton_polar(const MatrixView<T>& a) {
     }
     // The iteration is of second order, so the next change is below the precision.
     if (change < kEpsilon * static_cast<double>(n)) {
-      copy_matrix(x, a);
+      copy_matrix_into(a, x);
       return true;
     }
     range = std::sqrt((range + 1 / range) / 2);

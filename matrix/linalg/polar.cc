@@ -39,14 +39,14 @@ void step_by_qr(const MatrixView<T>& x, const Weights& w, const MatrixView<T>& n
   const int64_t n = x.rows;
   Dense<T> stacked(n, 2 * n), orthogonal(n, 2 * n);
   const MatrixView<T> t = stacked.view(), q = orthogonal.view();
-  copy_transposed(x, t.block(0, 0, n, n));
+  copy_transposed_into(t.block(0, 0, n, n), x);
   const T root = static_cast<T>(std::sqrt(w.c));
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) t(i, j) *= root;
     t(i, n + i) = 1;
   }
   QrFactors<T>(t).form(q);
-  copy_matrix(x, next);
+  copy_matrix_into(next, x);
   multiply(static_cast<T>((w.a - w.b / w.c) / std::sqrt(w.c)), Factor<T>{q.block(0, 0, n, n), true},
            Factor<T>{q.block(0, n, n, n)}, static_cast<T>(w.b / w.c), next);
 }
@@ -62,10 +62,10 @@ void step_by_cholesky(const MatrixView<T>& x, const Weights& w, const MatrixView
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = i; j < n; ++j) z(i, j) *= static_cast<T>(-w.c);
   factor_cholesky(z);
-  copy_transposed(x, y);
+  copy_transposed_into(y, x);
   solve_triangular(Triangle<T>{z, true, false, false}, y);
   solve_triangular(Triangle<T>{z, false, true, false}, y);
-  copy_transposed(y, next);
+  copy_transposed_into(next, y);
   const T scale = static_cast<T>(w.a - w.b / w.c), keep = static_cast<T>(w.b / w.c);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) next(i, j) = scale * next(i, j) + keep * x(i, j);
@@ -99,7 +99,7 @@ void polar_factor(const MatrixView<T>& a) {
         const double difference = next(i, j) - a(i, j);
         change += difference * difference;
       }
-    copy_matrix(next, a);
+    copy_matrix_into(a, next);
     low = std::min(1.0, low * (w.a + w.b * low * low) / (1 + w.c * low * low));
     // The iteration is of third order, so the next change is below the precision.
     if (1 - low < 10 * kEpsilon && std::sqrt(change) < std::cbrt(kEpsilon)) break;

@@ -28,12 +28,12 @@ QrResult qr(const Tensor& a, FactorSize size) {
     for_each_matrix(host, [&](int64_t index) {
       Dense<T> columns(n, m), orthogonal(k, m);
       const MatrixView<T> t = columns.view();
-      copy_transposed(from[index], t);
+      copy_transposed_into(t, from[index]);
       QrFactors<T> factors(t);
-      copy_transposed(t.block(0, 0, n, std::min(m, k)), r[index]);
+      copy_transposed_into(r[index], t.block(0, 0, n, std::min(m, k)));
       clear_below(r[index]);
       factors.form(orthogonal.view());
-      copy_transposed(orthogonal.view(), q[index]);
+      copy_transposed_into(q[index], orthogonal.view());
     });
   });
   return {result.q.to(a.device()), result.r.to(a.device())};

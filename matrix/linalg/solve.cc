@@ -18,7 +18,7 @@ template <typename T>
 int64_t solve_one(const MatrixView<const T>& a, const MatrixView<T>& x) {
   Dense<T> copy(a.rows, a.columns);
   const MatrixView<T> factors = copy.view();
-  copy_matrix(a, factors);
+  copy_matrix_into(factors, a);
   const LuPivots pivots = factor_lu(factors);
   if (pivots.zero >= 0) return pivots.zero;
   apply_pivots(pivots, x);

@@ -34,7 +34,7 @@ void orthonormalize(const MatrixView<T>& rows) {
   }
   if (std::max(worst, std::abs(sum)) <= 4 * precision) return;
   Dense<T> copy(n, n);
-  copy_matrix(rows, copy.view());
+  copy_matrix_into(copy.view(), rows);
   QrFactors<T>(copy.view()).form(rows);
   for (int64_t i = 0; i < n; ++i)
     if (copy.view()(i, i) < 0)
@@ -46,7 +46,7 @@ template <typename T>
 bool square_svd(const MatrixView<T>& a, T* s, const MatrixView<T>& u, const MatrixView<T>& v) {
   const int64_t n = a.rows;
   Dense<T> factor(n, n), product(n, n), ascending(n, n);
-  copy_matrix(a, factor.view());
+  copy_matrix_into(factor.view(), a);
   polar_factor(factor.view());
   const MatrixView<T> h = product.view();
   multiply(1, Factor<T>{factor.view(), true}, Factor<T>{a}, 0, h);
@@ -80,11 +80,11 @@ bool tall_svd(const MatrixView<T>& t, T* s, const MatrixView<T>& u, const Matrix
   Dense<T> square(n, n);
   const MatrixView<T> r = square.view();
   if (m == n) {
-    copy_transposed(t, r);
+    copy_transposed_into(r, t);
     return square_svd(r, s, u, v);
   }
   QrFactors<T> factors(t);
-  copy_transposed(t.block(0, 0, n, n), r);
+  copy_transposed_into(r, t.block(0, 0, n, n));
   clear_below(r);
   set_identity(u);
   if (!square_svd(r, s, u.block(0, 0, n, n), v)) return false;
@@ -100,9 +100,9 @@ void svd_one(const MatrixView<const T>& a, T* s, const MatrixView<T>& u, const M
   const int64_t small = std::min(m, n), large = std::max(m, n);
   Dense<T> tall(small, large), rows(wide ? vt.rows : u.columns, large), others(small, small);
   if (wide)
-    copy_matrix(a, tall.view());
+    copy_matrix_into(tall.view(), a);
   else
-    copy_transposed(a, tall.view());
+    copy_transposed_into(tall.view(), a);
   T largest = 0;
   for (int64_t i = 0; i < small; ++i)
     for (int64_t j = 0; j < large; ++j) largest = std::max(largest, std::abs(tall.view()(i, j)));
@@ -112,11 +112,11 @@ void svd_one(const MatrixView<const T>& a, T* s, const MatrixView<T>& u, const M
   converged = tall_svd(tall.view(), s, rows.view(), others.view());
   for (int64_t i = 0; i < small; ++i) s[i] *= largest;
   if (wide) {
-    copy_matrix(rows.view(), vt);
-    copy_transposed(others.view(), u);
+    copy_matrix_into(vt, rows.view());
+    copy_transposed_into(u, others.view());
   } else {
-    copy_transposed(rows.view(), u);
-    copy_matrix(others.view(), vt);
+    copy_transposed_into(u, rows.view());
+    copy_matrix_into(vt, others.view());
   }
 }
 

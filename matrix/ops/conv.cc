@@ -63,8 +63,8 @@ ConvProblem conv_problem(const Shape& x, const Shape& filter, const Conv2d& conv
   return checked_problem("conv2d", x, filter, conv);
 }
 
-void conv2d(const Tensor& x, const Tensor& filter, const Conv2d& conv, Tensor& y,
-            const ConvEpilogue& epilogue) {
+void conv2d_into(Tensor& y, const Tensor& x, const Tensor& filter, const Conv2d& conv,
+                 const ConvEpilogue& epilogue) {
   const Tensor* bias = epilogue.bias;
   constexpr std::string_view kName = "conv2d";
   check_tensor(x, "the input", kName, x.device());
@@ -93,7 +93,8 @@ void conv2d(const Tensor& x, const Tensor& filter, const Conv2d& conv, Tensor& y
   });
 }
 
-void conv2d_backward_data(const Tensor& dy, const Tensor& filter, const Conv2d& conv, Tensor& dx) {
+void conv2d_backward_data_into(Tensor& dx, const Tensor& dy, const Tensor& filter,
+                               const Conv2d& conv) {
   constexpr std::string_view kName = "conv2d_backward_data";
   check_tensor(dy, "the output's gradient", kName, dy.device());
   check_tensor(filter, "the filter", kName, dy.device());
@@ -110,8 +111,8 @@ void conv2d_backward_data(const Tensor& dy, const Tensor& filter, const Conv2d& 
   });
 }
 
-void conv2d_backward_filter(const Tensor& x, const Tensor& dy, const Conv2d& conv, Tensor& dfilter,
-                            float beta) {
+void conv2d_backward_filter_into(Tensor& dfilter, const Tensor& x, const Tensor& dy,
+                                 const Conv2d& conv, float beta) {
   constexpr std::string_view kName = "conv2d_backward_filter";
   check_tensor(x, "the input", kName, x.device());
   check_tensor(dy, "the output's gradient", kName, x.device());

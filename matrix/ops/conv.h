@@ -28,12 +28,13 @@ ConvProblem conv_problem(const Shape& x, const Shape& filter, const Conv2d& conv
 /// y = activation(x * filter + bias). Overwrites y [n, k, out_h, out_w]. A NaN or an infinity in x
 /// affects the outputs that read it. Winograd's solver computes filters of 3x3 and 5x5 with many
 /// channels. With it, the NaN also affects neighbors up to three rows and columns away.
-void conv2d(const Tensor& x, const Tensor& filter, const Conv2d& conv, Tensor& y,
-            const ConvEpilogue& epilogue = {});
+void conv2d_into(Tensor& y, const Tensor& x, const Tensor& filter, const Conv2d& conv,
+                 const ConvEpilogue& epilogue = {});
 /// Overwrites dx, which has the shape of x.
-void conv2d_backward_data(const Tensor& dy, const Tensor& filter, const Conv2d& conv, Tensor& dx);
+void conv2d_backward_data_into(Tensor& dx, const Tensor& dy, const Tensor& filter,
+                               const Conv2d& conv);
 /// dfilter = gradient + beta * dfilter.
-void conv2d_backward_filter(const Tensor& x, const Tensor& dy, const Conv2d& conv, Tensor& dfilter,
-                            float beta = 0);
+void conv2d_backward_filter_into(Tensor& dfilter, const Tensor& x, const Tensor& dy,
+                                 const Conv2d& conv, float beta = 0);
 
 }  // namespace kaiseki

@@ -34,7 +34,7 @@ Tensor correlate_checked(const Tensor& a, const Tensor& b, ConvolveMode mode,
   if (!valid) conv.padding = {filter.dim(2) - 1, filter.dim(3) - 1};
   const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv);
   Tensor y({1, 1, problem.out_h(), problem.out_w()}, DType::f32, a.device());
-  conv2d(x, filter, conv, y);
+  conv2d_into(y, x, filter, conv);
   y = a.rank() == 1 ? y.reshape({problem.out_w()}) : y.reshape({problem.out_h(), problem.out_w()});
   if (mode != ConvolveMode::same) return y;
   for (int i = 0; i < a.rank(); ++i) y = y.slice(i, (b.dim(i) - 1) / 2, a.dim(i));

@@ -29,7 +29,7 @@ bool represents(DType dtype, double value) {
 
 }  // namespace
 
-void copy(const Tensor& from, Tensor& to) {
+void copy_into(Tensor& to, const Tensor& from) {
   require(from.defined() && to.defined(), "copy", "expected tensors, got an empty one");
   require(from.shape() == to.shape(), "copy", "expected tensors of one shape, got ", from.shape(),
           " and ", to.shape());
@@ -40,7 +40,7 @@ void copy(const Tensor& from, Tensor& to) {
     require(to.dim(i) < 2 || to.strides()[i] != 0, "copy",
             "expected a target whose elements have places of their own, got strides ", to.strides(),
             " for shape ", to.shape());
-  if (overlap(from, to)) return copy(from.clone(), to);
+  if (overlap(from, to)) return copy_into(to, from.clone());
   if (from.device() == to.device())
     return run_operation(kCopy, from, {&from, &to},
                          is_small_task(to, {&from}, static_cast<double>(to.size())));
@@ -73,7 +73,7 @@ Tensor Tensor::full(const Shape& shape, float value, Device device) {
 
 Tensor Tensor::clone() const {
   Tensor result(shape_, dtype_, device());
-  copy(*this, result);
+  copy_into(result, *this);
   return result;
 }
 
@@ -82,7 +82,7 @@ Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 Tensor Tensor::to(Device target) const {
   if (device() == target) return *this;
   Tensor result(shape_, dtype_, target);
-  copy(*this, result);
+  copy_into(result, *this);
   return result;
 }
 
@@ -107,7 +107,7 @@ Tensor concatenate(std::span<const Tensor> parts, int axis) {
   int64_t start = 0;
   for (const Tensor& part : parts) {
     Tensor target = result.slice(along, start, part.dim(along));
-    copy(part, target);
+    copy_into(target, part);
     start += part.dim(along);
   }
   return result;

@@ -8,8 +8,9 @@
 
 namespace kaiseki {
 
-/// Copies elements between tensors of the same shape and type, with any strides, on any devices.
-void copy(const Tensor& from, Tensor& to);
+/// Copies the elements of `from` to a tensor of the same shape and type, with any strides, on any
+/// devices.
+void copy_into(Tensor& to, const Tensor& from);
 /// Sets all elements of a contiguous tensor. Throws ShapeError if the type cannot represent the
 /// value.
 void fill(Tensor& t, double value);

@@ -119,7 +119,7 @@ Tensor eye(int64_t rows, int64_t columns, int64_t diagonal, DType dtype, Device 
   check_diagonal(diagonal, "eye");
   Tensor result = Tensor::zeros({rows, columns}, dtype, device);
   Tensor view = diagonal_view(result, diagonal);
-  copy(ones(view.shape(), dtype, device), view);
+  copy_into(view, ones(view.shape(), dtype, device));
   return result;
 }
 
@@ -133,7 +133,7 @@ Tensor diag(const Tensor& x, int64_t diagonal) {
   const int64_t n = x.dim(0) + std::abs(diagonal);
   Tensor result = Tensor::zeros({n, n}, x.dtype(), x.device());
   Tensor view = diagonal_view(result, diagonal);
-  copy(x, view);
+  copy_into(view, x);
   return result;
 }
 

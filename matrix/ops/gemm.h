@@ -20,7 +20,7 @@ struct GemmOptions {
 /// transposed), B [k, n], C [m, n]. With rank 3, the first dimension is the batch. If A or B has a
 /// batch of 1, it is used for all products. Rows may be strided, columns must be contiguous. All
 /// are f32, or all are f64 without bias and activation. alpha and beta get the type of the tensors.
-/// Throws ShapeError.
+/// Throws ShapeError. The order of the parameters is that of BLAS, so the output C follows A and B.
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options = {});
 
 /// op(A) op(B), for any strides, as in NumPy: vectors are rows or columns, and batches broadcast.

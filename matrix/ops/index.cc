@@ -90,7 +90,7 @@ void write(const Operation<IndexArgs>& operation, Tensor& x, IndexCall call, con
   if (overlap(call.indices, x)) call.indices = call.indices.clone();
   Tensor target = x.contiguous();
   run(operation, call, from, target);
-  if (!x.is_contiguous()) copy(target, x);
+  if (!x.is_contiguous()) copy_into(x, target);
 }
 
 /// The positions of true elements in the flat mask, on the mask's device.
@@ -206,7 +206,7 @@ void masked_put(Tensor& x, const Tensor& mask, const Tensor& values) {
   const Tensor positions = true_positions(x, mask, "masked_put");
   Tensor whole = x.contiguous(), flat = whole.reshape(masked_shape(x, mask));
   put(flat, positions, values, 0);
-  if (!x.is_contiguous()) copy(whole, x);
+  if (!x.is_contiguous()) copy_into(x, whole);
 }
 
 }  // namespace kaiseki

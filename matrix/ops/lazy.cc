@@ -157,7 +157,7 @@ void Lazy::eval_into(Tensor& out) const {
   if (out.is_contiguous()) return elementwise_into(out, writer.text(), writer.bindings());
   Tensor values(out.shape(), out.dtype(), out.device());
   elementwise_into(values, writer.text(), writer.bindings());
-  copy(values, out);
+  copy_into(out, values);
 }
 
 }  // namespace kaiseki

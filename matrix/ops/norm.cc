@@ -116,7 +116,7 @@ void batch_norm_backward(const BatchNormBackward& pass) {
   run_operation(kBatchNormBackward, x, args);
 }
 
-void lrn(const Tensor& x, const Lrn& norm, Tensor& y) {
+void lrn_into(Tensor& y, const Tensor& x, const Lrn& norm) {
   LrnArgs args = lrn_args(x, norm);
   check_operand(y, "y", x.shape(), x, kLrn);
   require(!overlap(x, y), kLrn, "y overlaps x in memory; use separate tensors");
@@ -125,7 +125,8 @@ void lrn(const Tensor& x, const Lrn& norm, Tensor& y) {
   run_operation(kLrnForward, x, args);
 }
 
-void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn& norm, Tensor& dx) {
+void lrn_backward_into(Tensor& dx, const Tensor& x, const Tensor& y, const Tensor& dy,
+                       const Lrn& norm) {
   LrnArgs args = lrn_args(x, norm);
   check_operand(y, "y", x.shape(), x, kLrn);
   check_operand(dy, "dy", x.shape(), x, kLrn);

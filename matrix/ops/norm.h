@@ -50,7 +50,8 @@ struct Lrn {
 };
 /// y = x / (k + alpha/size * sum of squares over the window)^beta. The window has size/2 channels
 /// before and (size-1)/2 after, as in PyTorch. Channels outside count as 0.
-void lrn(const Tensor& x, const Lrn& norm, Tensor& y);
-void lrn_backward(const Tensor& x, const Tensor& y, const Tensor& dy, const Lrn& norm, Tensor& dx);
+void lrn_into(Tensor& y, const Tensor& x, const Lrn& norm);
+void lrn_backward_into(Tensor& dx, const Tensor& x, const Tensor& y, const Tensor& dy,
+                       const Lrn& norm);
 
 }  // namespace kaiseki

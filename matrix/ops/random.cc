@@ -27,17 +27,17 @@ void run(RandomArgs::Kind kind, Tensor& out, Random& random, float a, float b,
 
 }  // namespace
 
-void random_uniform(Tensor& out, Random& random, float low, float high) {
+void random_uniform_into(Tensor& out, Random& random, float low, float high) {
   require(low <= high, "random", "expected low <= high, got ", low, " and ", high);
   run(RandomArgs::Kind::uniform, out, random, low, high, 1);
 }
 
-void random_normal(Tensor& out, Random& random, float mean, float deviation) {
+void random_normal_into(Tensor& out, Random& random, float mean, float deviation) {
   require(deviation >= 0, "random", "expected a deviation of 0 or more, got ", deviation);
   run(RandomArgs::Kind::normal, out, random, mean, deviation, 2);
 }
 
-void random_bernoulli(Tensor& out, Random& random, float probability, float value) {
+void random_bernoulli_into(Tensor& out, Random& random, float probability, float value) {
   require(probability >= 0 && probability <= 1, "random",
           "expected a probability from 0 to 1, got ", probability);
   run(RandomArgs::Kind::bernoulli, out, random, probability, value, 1);

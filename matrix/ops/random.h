@@ -8,10 +8,10 @@
 
 namespace kaiseki {
 
-void random_uniform(Tensor& out, Random& random, float low = 0, float high = 1);
-void random_normal(Tensor& out, Random& random, float mean = 0, float deviation = 1);
+void random_uniform_into(Tensor& out, Random& random, float low = 0, float high = 1);
+void random_normal_into(Tensor& out, Random& random, float mean = 0, float deviation = 1);
 /// Sets elements to `value` with the given probability, otherwise to 0.
-void random_bernoulli(Tensor& out, Random& random, float probability, float value = 1);
+void random_bernoulli_into(Tensor& out, Random& random, float probability, float value = 1);
 
 /// i32 from low to high - 1, where low < high <= low + 2^32 - 1. Values differ in probability by
 /// less than 2^-32. Uses one word each. This and the functions below throw ShapeError.

@@ -165,7 +165,7 @@ Tensor all(const Tensor& x, const Axes& axes, bool keep_dims) {
   return reduce(Reduction::all, x, axes, keep_dims);
 }
 
-void reduce_into(Reduction kind, const Tensor& x, const Axes& axes, Tensor& out, float beta) {
+void reduce_into(Tensor& out, Reduction kind, const Tensor& x, const Axes& axes, float beta) {
   check_real(x, "x", kName);
   require(has_own_kernel(kind), kName, "prod, any and all have no form with an output");
   Flags reduced = named_axes(x.shape(), axes, kName);

@@ -31,7 +31,7 @@ Tensor all(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 
 /// out = reduction + beta * out, for f32 and f64. The shape of out lacks the reduced axes. Not for
 /// prod, any and all.
-void reduce_into(Reduction kind, const Tensor& x, const Axes& axes, Tensor& out, float beta = 0);
+void reduce_into(Tensor& out, Reduction kind, const Tensor& x, const Axes& axes, float beta = 0);
 
 /// The first index (i32) of the extreme value along one axis. The result lacks that axis. Any type.
 /// A NaN counts as the extreme value.

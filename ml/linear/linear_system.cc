@@ -177,7 +177,7 @@ std::optional<std::vector<double>> solve_by_cholesky(const RegressionData& data,
     for (int64_t o = 0; o < data.outputs; ++o) w(i, o) *= scale[i];
   }
   DoubleMatrix factor(d, d);
-  linalg::copy_matrix(g, factor.view());
+  linalg::copy_matrix_into(factor.view(), g);
   if (linalg::factor_cholesky(factor.view())) return {};
   for (int64_t j = 0; j < d; ++j)
     if (factor.view()(j, j) < kSmallestPivot) return {};
@@ -233,8 +233,9 @@ std::vector<double> solve_by_qr(const RegressionData& data, double penalty) {
     return transposed_solution(w);
   }
   Tensor a({d, d}, DType::f64, Device::cpu()), b({d, data.outputs}, DType::f64, Device::cpu());
-  linalg::copy_matrix(r, MatrixView<double>{a.overwrite<double>(), d, d, d});
-  linalg::copy_matrix(w, MatrixView<double>{b.overwrite<double>(), d, data.outputs, data.outputs});
+  linalg::copy_matrix_into(MatrixView<double>{a.overwrite<double>(), d, d, d}, r);
+  linalg::copy_matrix_into(MatrixView<double>{b.overwrite<double>(), d, data.outputs, data.outputs},
+                           w);
   // Centering leaves errors of rounding in columns that depend on others.
   const double cutoff = static_cast<double>(std::max(data.samples, d)) * 1e-15;
   Tensor x = lstsq(a, b, cutoff).x;

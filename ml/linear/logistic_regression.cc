@@ -69,7 +69,7 @@ class LogisticLoss {
       const LossBlock block = losses(x, w, b, begin, rows);
       const float keep = on_cpu || begin == 0 ? 0 : 1;
       gemm(block.deltas, x, w_sum, {.transpose_a = true, .beta = keep});
-      reduce_into(Reduction::sum, block.deltas, {0}, b_sum, keep);
+      reduce_into(b_sum, Reduction::sum, block.deltas, {0}, keep);
       if (on_cpu) {
         const float* const losses_of_rows = block.losses.data<float>();
         for (int64_t i = 0; i < rows; ++i) value += losses_of_rows[i];

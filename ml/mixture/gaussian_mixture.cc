@@ -175,7 +175,7 @@ Tensor GaussianMixture::predict(const Tensor& x) const {
   Tensor result({x.dim(0)}, DType::i32, x.device());
   for_each_scored_block(x, model_, [&](const Tensor& scores, int64_t begin) {
     Tensor out = result.slice(0, begin, scores.dim(1));
-    copy(argmax(scores, 0), out);
+    copy_into(out, argmax(scores, 0));
   });
   return result;
 }
@@ -186,7 +186,7 @@ Tensor GaussianMixture::predict_proba(const Tensor& x) const {
   for_each_scored_block(x, model_, [&](const Tensor& scores, int64_t begin) {
     const Tensor norms = logsumexp(scores, {0});
     Tensor out = result.slice(0, begin, scores.dim(1));
-    copy(elementwise("exp(s - n)", {{"s", scores}, {"n", norms}}).transpose(), out);
+    copy_into(out, elementwise("exp(s - n)", {{"s", scores}, {"n", norms}}).transpose());
   });
   return result;
 }
@@ -196,7 +196,7 @@ Tensor GaussianMixture::score_samples(const Tensor& x) const {
   Tensor result({x.dim(0)}, DType::f32, x.device());
   for_each_scored_block(x, model_, [&](const Tensor& scores, int64_t begin) {
     Tensor out = result.slice(0, begin, scores.dim(1));
-    copy(logsumexp(scores, {0}), out);
+    copy_into(out, logsumexp(scores, {0}));
   });
   return result;
 }

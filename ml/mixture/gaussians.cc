@@ -168,7 +168,7 @@ Tensor GaussiansOnDevice::log_probabilities(const Tensor& rows) const {
     const Tensor standard =
         matrices_ ? matmul(difference, factors_[k], false, true) : Tensor(difference * factors_[k]);
     Tensor row = result.slice(0, k, 1).reshape({rows.dim(0)});
-    reduce_into(Reduction::sum_of_squares, standard, {1}, row);
+    reduce_into(row, Reduction::sum_of_squares, standard, {1});
   }
   elementwise_into(result, "constant - 0.5 * squares",
                    {{"constant", constants_}, {"squares", result}});
@@ -198,20 +198,20 @@ void MixtureSummer::add(const Tensor& responsibilities,
   if (products_ == MixtureProducts::f64_on_host) return add_on_host(responsibilities, shift_rows);
   const int64_t d = model_.features, rows = responsibilities.dim(1);
   const float keep = std::exchange(pending_, true) ? 1 : 0;
-  reduce_into(Reduction::sum, responsibilities, {1}, weights_, keep);
+  reduce_into(weights_, Reduction::sum, responsibilities, {1}, keep);
   for (int64_t k = 0; k < model_.count; ++k) {
     const Tensor difference = shift_rows(k);
     const Tensor weight = responsibilities.slice(0, k, 1).reshape({rows, 1});
     const Tensor weighted = difference * weight;
     Tensor first = first_.slice(0, k, 1).reshape({d});
-    reduce_into(Reduction::sum, weighted, {0}, first, keep);
+    reduce_into(first, Reduction::sum, weighted, {0}, keep);
     if (!second_.defined()) continue;
     if (model_.type == CovarianceType::full) {
       Tensor second = second_.slice(0, k, 1).reshape({d, d});
       gemm(weighted, difference, second, {.transpose_a = true, .beta = keep});
     } else {
       Tensor second = second_.slice(0, k, 1).reshape({d});
-      reduce_into(Reduction::sum, weighted * difference, {0}, second, keep);
+      reduce_into(second, Reduction::sum, weighted * difference, {0}, keep);
     }
   }
   if (weights_.device().is_cpu()) flush();

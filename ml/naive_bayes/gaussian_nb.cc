@@ -116,7 +116,7 @@ Tensor GaussianNB::predict(const Tensor& x) const {
   for_each_scored_block(x, "GaussianNB::predict", [&](const Tensor& scores, int64_t begin) {
     if (!result.defined()) result = Tensor({x.dim(0)}, DType::i32, x.device());
     Tensor out = result.slice(0, begin, scores.dim(1));
-    copy(take(labels, argmax(scores, 0), 0), out);
+    copy_into(out, take(labels, argmax(scores, 0), 0));
   });
   return result;
 }
@@ -128,7 +128,7 @@ Tensor GaussianNB::probabilities(const Tensor& x, const char* expression,
     if (!result.defined()) result = Tensor({x.dim(0), model_.count}, DType::f32, x.device());
     const Tensor norms = logsumexp(scores, {0});
     Tensor out = result.slice(0, begin, scores.dim(1));
-    copy(elementwise(expression, {{"s", scores}, {"n", norms}}).transpose(), out);
+    copy_into(out, elementwise(expression, {{"s", scores}, {"n", norms}}).transpose());
   });
   return result;
 }

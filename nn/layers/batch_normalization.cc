@@ -146,8 +146,8 @@ class BatchNormalization : public Layer {
                                                      {"m", mean},
                                                      {"v", variance},
                                                      {"eps", static_cast<float>(eps_)}});
-    reduce_into(Reduction::sum, weighted, others, pass.gradients[0], 1);
-    reduce_into(Reduction::sum, dy, others, pass.gradients[1], 1);
+    reduce_into(pass.gradients[0], Reduction::sum, weighted, others, 1);
+    reduce_into(pass.gradients[1], Reduction::sum, dy, others, 1);
     if (pass.needs_gradient[0])
       pass.grad_inputs[0] = elementwise("g * w * rsqrt(v + eps)",
                                         {{"g", dy},

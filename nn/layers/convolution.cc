@@ -2,7 +2,7 @@
 // Two-dimensional convolution. With "bias": "position" every position of the output has its own
 // bias, as in Sukiyaki.
 #include "matrix/ops/conv.h"
-#include "matrix/ops/conv_pool.h"
+#include "matrix/ops/conv_pooling.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
 #include "nn/layers/layers.h"
@@ -59,10 +59,10 @@ class Convolution : public Layer {
     Tensor y({problem.n, problem.k, problem.out_h(), problem.out_w()}, DType::f32, x.device());
     if (bias_ != BiasKind::position) {
       const Tensor* bias = bias_ == BiasKind::channel ? &pass.parameters[1].value : nullptr;
-      conv2d(x, filter, conv_, y, {bias, pass.activation.kind, pass.activation.slope});
+      conv2d_into(y, x, filter, conv_, {bias, pass.activation.kind, pass.activation.slope});
       return y;
     }
-    conv2d(x, filter, conv_, y);
+    conv2d_into(y, x, filter, conv_);
     elementwise_into(y, "y + b", {{"y", y}, {"b", pass.parameters[1].value}});
     apply_activation(pass.activation, y);
     return y;
@@ -71,10 +71,10 @@ class Convolution : public Layer {
   void backward(BackwardPass& pass) const override {
     const Tensor& dy = pass.grad_output;
     if (!pass.pooling)
-      conv2d_backward_filter(pass.inputs[0], dy, conv_, pass.gradients[0], pass.beta[0]);
+      conv2d_backward_filter_into(pass.gradients[0], pass.inputs[0], dy, conv_, pass.beta[0]);
     if (bias_ != BiasKind::none) {
       const Axes axes = bias_ == BiasKind::channel ? Axes{0, 2, 3} : Axes{0};
-      reduce_into(Reduction::sum, dy, axes, pass.gradients[1], pass.beta[1]);
+      reduce_into(pass.gradients[1], Reduction::sum, dy, axes, pass.beta[1]);
     }
     Tensor& dx = pass.grad_inputs[0];
     if (pass.pooling)
@@ -83,13 +83,13 @@ class Convolution : public Layer {
                                        .dy = std::move(pass.grad_output),
                                        .indices = std::move(pass.saved[0]),
                                        .conv = conv_,
-                                       .pool = *pass.pooling,
+                                       .pooling = *pass.pooling,
                                        .dfilter = pass.gradients[0],
                                        .beta = pass.beta[0],
                                        .dx = pass.needs_gradient[0] ? &dx : nullptr});
     if (!pass.needs_gradient[0]) return;
     dx = Tensor(pass.shapes[0], DType::f32, dy.device());
-    conv2d_backward_data(dy, pass.parameters[0].value, conv_, dx);
+    conv2d_backward_data_into(dx, dy, pass.parameters[0].value, conv_);
   }
 
   BackwardReads backward_reads() const override { return {.input = true}; }
@@ -124,7 +124,7 @@ class Convolution : public Layer {
                      .filter = filter,
                      .bias = bias,
                      .conv = conv_,
-                     .pool = *pass.pooling,
+                     .pooling = *pass.pooling,
                      .y = y,
                      .indices = pass.save_for_backward ? &indices : nullptr,
                      .activation = relu ? Activation::relu : Activation::none});

@@ -31,7 +31,7 @@ class Dropout : public Layer {
     if (pass.first_sample > 0 && x.size() > 0)
       pass.random.seek(static_cast<uint64_t>(pass.first_sample * (x.size() / x.dim(0))));
     const float keep = 1 - static_cast<float>(ratio_);
-    random_bernoulli(mask, pass.random, keep, 1 / keep);
+    random_bernoulli_into(mask, pass.random, keep, 1 / keep);
     if (pass.save_for_backward) pass.saved = {mask};
     return product(x, mask, pass.may_overwrite);
   }

@@ -41,7 +41,7 @@ class FullyConnected : public Layer {
     const Tensor& dy = pass.grad_output;
     gemm(dy, as_rows(pass.inputs[0]), pass.gradients[0],
          {.transpose_a = true, .beta = pass.beta[0]});
-    if (bias_) reduce_into(Reduction::sum, dy, {0}, pass.gradients[1], pass.beta[1]);
+    if (bias_) reduce_into(pass.gradients[1], Reduction::sum, dy, {0}, pass.beta[1]);
     if (!pass.needs_gradient[0]) return;
     Tensor dx(pass.shapes[0], DType::f32, dy.device());
     Tensor rows = as_rows(dx);

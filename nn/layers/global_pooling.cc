@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Global pooling: the mean or the maximum of each channel.
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "nn/layers/layers.h"
 #include "nn/onnx/layer_writer.h"
 
@@ -21,27 +21,27 @@ class GlobalPooling : public Layer {
 
   Tensor forward(ForwardPass& pass) const override {
     const Tensor& x = pass.inputs[0];
-    const Pool2d pool = whole_plane(x.shape());
+    const Pooling2d pooling = whole_plane(x.shape());
     const Shape shape = {x.dim(0), x.dim(1), 1, 1};
     Tensor y(shape, DType::f32, x.device());
     if (!maximum_) {
-      average_pool2d(x, pool, y);
+      average_pool2d_into(y, x, pooling);
       return y;
     }
     Tensor indices(shape, DType::i32, x.device());
-    max_pool2d(x, pool, y, indices);
+    max_pool2d_into(y, indices, x, pooling);
     if (pass.save_for_backward) pass.saved = {indices};
     return y;
   }
 
   void backward(BackwardPass& pass) const override {
     if (!pass.needs_gradient[0]) return;
-    const Pool2d pool = whole_plane(pass.shapes[0]);
+    const Pooling2d pooling = whole_plane(pass.shapes[0]);
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
     if (maximum_)
-      max_pool2d_backward(pass.grad_output, pass.saved[0], pool, pass.grad_inputs[0]);
+      max_pool2d_backward_into(pass.grad_inputs[0], pass.grad_output, pass.saved[0], pooling);
     else
-      average_pool2d_backward(pass.grad_output, pool, pass.grad_inputs[0]);
+      average_pool2d_backward_into(pass.grad_inputs[0], pass.grad_output, pooling);
   }
 
   bool takes_maximum() const override { return maximum_; }
@@ -50,7 +50,7 @@ class GlobalPooling : public Layer {
   }
 
  private:
-  static Pool2d whole_plane(const Shape& x) {
+  static Pooling2d whole_plane(const Shape& x) {
     return {.window = {x[2], x[3]}, .stride = {x[2], x[3]}};
   }
   bool maximum_ = false;

@@ -27,13 +27,13 @@ class LocalResponseNormalization : public Layer {
   }
   Tensor forward(ForwardPass& pass) const override {
     Tensor y(pass.inputs[0].shape(), DType::f32, pass.inputs[0].device());
-    lrn(pass.inputs[0], norm(), y);
+    lrn_into(y, pass.inputs[0], norm());
     return y;
   }
   void backward(BackwardPass& pass) const override {
     if (!pass.needs_gradient[0]) return;
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
-    lrn_backward(pass.inputs[0], pass.output, pass.grad_output, norm(), pass.grad_inputs[0]);
+    lrn_backward_into(pass.grad_inputs[0], pass.inputs[0], pass.output, pass.grad_output, norm());
   }
   BackwardReads backward_reads() const override { return {.input = true, .output = true}; }
   void to_onnx(OnnxLayerWriter& onnx) const override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Max pooling: the maximum over windows of each channel.
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "nn/layers/layers.h"
 #include "nn/layers/pooling.h"
 
@@ -9,15 +9,17 @@ namespace {
 
 class MaxPooling : public Layer {
  public:
-  void settings(Settings& settings) override { pool_settings(settings, pool_); }
+  void settings(Settings& settings) override { pooling_settings(settings, pooling_); }
 
-  LayerShape infer(std::span<const Shape> inputs) override { return pooled_shape(inputs, pool_); }
+  LayerShape infer(std::span<const Shape> inputs) override {
+    return pooled_shape(inputs, pooling_);
+  }
 
   Tensor forward(ForwardPass& pass) const override {
     const Tensor& x = pass.inputs[0];
-    const Shape shape = pool2d_shape(x.shape(), pool_);
+    const Shape shape = pooling2d_shape(x.shape(), pooling_);
     Tensor y(shape, DType::f32, x.device()), indices(shape, DType::i32, x.device());
-    max_pool2d(x, pool_, y, indices);
+    max_pool2d_into(y, indices, x, pooling_);
     if (pass.save_for_backward) pass.saved = {indices};
     return y;
   }
@@ -25,15 +27,15 @@ class MaxPooling : public Layer {
   void backward(BackwardPass& pass) const override {
     if (!pass.needs_gradient[0]) return;
     pass.grad_inputs[0] = Tensor(pass.shapes[0], DType::f32, pass.grad_output.device());
-    max_pool2d_backward(pass.grad_output, pass.saved[0], pool_, pass.grad_inputs[0]);
+    max_pool2d_backward_into(pass.grad_inputs[0], pass.grad_output, pass.saved[0], pooling_);
   }
 
-  FusedPooling as_pooling() const override { return pool_; }
+  FusedPooling as_pooling() const override { return pooling_; }
   bool takes_maximum() const override { return true; }
-  void to_onnx(OnnxLayerWriter& onnx) const override { pool_to_onnx(onnx, pool_, true); }
+  void to_onnx(OnnxLayerWriter& onnx) const override { pooling_to_onnx(onnx, pooling_, true); }
 
  private:
-  Pool2d pool_;
+  Pooling2d pooling_;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "nn/layer.h"
 #include "nn/onnx/operators.h"
 
@@ -54,29 +54,29 @@ std::string pads_text(const OnnxWindow& w) {
   return list_text({w.begin[0], w.begin[1], w.end[0], w.end[1]});
 }
 
-/// Returns the Pool2d with the same windows, if there is one.
-std::optional<Pool2d> same_windows(const OnnxWindow& window, const Shape& input) {
-  Pool2d pool{.window = window.kernel, .stride = window.stride, .padding = window.begin};
+/// Returns the Pooling2d with the same windows, if there is one.
+std::optional<Pooling2d> same_windows(const OnnxWindow& window, const Shape& input) {
+  Pooling2d pooling{.window = window.kernel, .stride = window.stride, .padding = window.begin};
   for (const bool ceil_mode : {window.ceil_mode, !window.ceil_mode}) {
-    pool.ceil_mode = ceil_mode;
-    const Shape shape = pool2d_shape({1, input[0], input[1], input[2]}, pool);
+    pooling.ceil_mode = ceil_mode;
+    const Shape shape = pooling2d_shape({1, input[0], input[1], input[2]}, pooling);
     if (shape[2] == window.length(0, input[1]) && shape[3] == window.length(1, input[2]))
-      return pool;
+      return pooling;
   }
   return std::nullopt;
 }
 
-NewLayer pooling(OnnxOp& op, const OnnxWindow& window, const Shape& input, bool counts) {
+NewLayer pooling_layer(OnnxOp& op, const OnnxWindow& window, const Shape& input, bool counts) {
   if (window.dilation != std::array<int64_t, 2>{1, 1})
-    op.fail_attribute("dilations", "[1, 1] of a pool",
+    op.fail_attribute("dilations", "[1, 1] of pooling",
                       list_text({window.dilation[0], window.dilation[1]}));
-  std::optional<Pool2d> pool;
+  std::optional<Pooling2d> pooling;
   try {
-    pool = same_windows(window, input);
+    pooling = same_windows(window, input);
   } catch (const ShapeError& error) {
     op.fail(error.what());
   }
-  if (!pool)
+  if (!pooling)
     op.fail_attribute("pads",
                       "the same at both ends, or more at the end so that windows begin "
                       "inside the picture and cover it",
@@ -87,10 +87,10 @@ NewLayer pooling(OnnxOp& op, const OnnxWindow& window, const Shape& input, bool 
       op.fail_attribute("count_include_pad", "0 where a window reaches beyond the padding", "1");
   }
   NewLayer layer;
-  layer.params.set("kernel_size", pair_json(pool->window))
-      .set("stride", pair_json(pool->stride))
-      .set("padding", pair_json(pool->padding))
-      .set("ceil_mode", pool->ceil_mode);
+  layer.params.set("kernel_size", pair_json(pooling->window))
+      .set("stride", pair_json(pooling->stride))
+      .set("padding", pair_json(pooling->padding))
+      .set("ceil_mode", pooling->ceil_mode);
   return layer;
 }
 
@@ -125,7 +125,7 @@ OnnxWindow read_window(OnnxOp& op, const Shape& input, std::array<int64_t, 2> ke
 void import_max_pool(OnnxOp& op) {
   const OnnxValue& x = op.data(0, 3);
   op.integer("storage_order", 0);  // affects the second output only
-  NewLayer layer = pooling(op, read_window(op, x.shape, {0, 0}), x.shape, false);
+  NewLayer layer = pooling_layer(op, read_window(op, x.shape, {0, 0}), x.shape, false);
   layer.type = "max_pooling";
   op.add(std::move(layer), {&x});
 }
@@ -146,7 +146,7 @@ void import_average_pool(OnnxOp& op) {
     counts = true;
     for (int i = 0; i < 2; ++i) window.begin[i] += pads[i], window.end[i] += pads[i + 2];
   }
-  NewLayer layer = pooling(op, window, x.shape, counts && (padded || !pads.empty()));
+  NewLayer layer = pooling_layer(op, window, x.shape, counts && (padded || !pads.empty()));
   layer.type = "average_pooling";
   layer.params.set("count_padding", counts && window.begin != std::array<int64_t, 2>{});
   op.add(std::move(layer), {&x});

@@ -68,7 +68,7 @@ void read_checkpoint(const std::string& file, Trainer& trainer) {
     std::vector<NamedTensor> wanted = run_tensors(trainer);
     check_tensors(wanted, found);
     trainer.restore(state);
-    for (NamedTensor& tensor : wanted) copy(found.at(tensor.name), tensor.value);
+    for (NamedTensor& tensor : wanted) copy_into(tensor.value, found.at(tensor.name));
     found.clear();
     Device::cpu().memory().trim();
     if (state.contains("workspace"))  // the choice of solvers depends on it

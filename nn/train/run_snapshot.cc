@@ -23,7 +23,7 @@ void RunSnapshot::keep(Updater& updater) {
   const std::vector<Tensor> tensors = tensors_of(updater);
   if (values_.empty())
     for (const Tensor& one : tensors) values_.emplace_back(one.shape(), one.dtype(), Device::cpu());
-  for (size_t i = 0; i < tensors.size(); ++i) copy(tensors[i], values_[i]);
+  for (size_t i = 0; i < tensors.size(); ++i) copy_into(values_[i], tensors[i]);
   iterator_ = updater.iterator().state();
   random_position_ = updater.network().random_position();
   step_ = updater.step();
@@ -31,7 +31,7 @@ void RunSnapshot::keep(Updater& updater) {
 
 void RunSnapshot::restore(Updater& updater) const {
   std::vector<Tensor> tensors = tensors_of(updater);
-  for (size_t i = 0; i < tensors.size(); ++i) copy(values_[i], tensors[i]);
+  for (size_t i = 0; i < tensors.size(); ++i) copy_into(tensors[i], values_[i]);
   updater.iterator().restore(iterator_);
   updater.network().set_random_position(random_position_);
   updater.optimizer().set_steps(step_);

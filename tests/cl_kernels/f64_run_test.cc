@@ -80,7 +80,7 @@ TEST_CASE("kernels: f64 reductions, scans and positions") {
   compare_f64([](Device device) -> Results {
     const Tensor x = wide_tensor({2, 3, 70}, 1, device), y = wide_tensor({300, 2}, 2, device);
     Tensor out = wide_tensor({3}, 3, device);
-    reduce_into(Reduction::sum, x, {0, 2}, out, 0.5f);
+    reduce_into(out, Reduction::sum, x, {0, 2}, 0.5f);
     const Tensor row = y.slice(1, 0, 1).contiguous().reshape({300});
     return {sum(x, {2}),
             mean(x, {1}),

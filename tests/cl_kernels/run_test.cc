@@ -17,7 +17,7 @@
 #include "matrix/ops/index.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/normalize.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "matrix/ops/random.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
@@ -290,7 +290,7 @@ TEST_CASE("kernels: reductions, in one step and in two") {
     Tensor x = random_tensor(Shape{2, 3, 70}, 1, device),
            y = random_tensor(Shape{300, 2}, 2, device);
     Tensor out = Tensor::full(Shape{3}, 1, device);
-    reduce_into(Reduction::sum, x, {0, 2}, out, 0.5f);
+    reduce_into(out, Reduction::sum, x, {0, 2}, 0.5f);
     return {sum(x),
             mean(x, {2}),
             max(x, {0}),
@@ -323,23 +323,23 @@ TEST_CASE("kernels: softmax and cross-entropy") {
 
 TEST_CASE("kernels: pooling") {
   compare([](Device device) -> Results {
-    Pool2d pool{.window = {3, 2}, .stride = {2, 1}, .padding = {1, 0}};
+    Pooling2d pooling{.window = {3, 2}, .stride = {2, 1}, .padding = {1, 0}};
     Tensor x = random_tensor(Shape{1, 2, 5, 6}, 1, device);
-    Shape shape = pool2d_shape(x.shape(), pool);
+    Shape shape = pooling2d_shape(x.shape(), pooling);
     Tensor y(shape, DType::f32, device), indices(shape, DType::i32, device),
         average(shape, DType::f32, device), padded(shape, DType::f32, device);
     Tensor dx(x.shape(), DType::f32, device), average_dx(x.shape(), DType::f32, device),
         dy = random_tensor(shape, 2, device);
-    max_pool2d(x, pool, y, indices);
-    max_pool2d_backward(dy, indices, pool, dx);
-    average_pool2d(x, pool, average);
-    average_pool2d_backward(dy, pool, average_dx);
-    pool.count_padding = true;
-    average_pool2d(x, pool, padded);
+    max_pool2d_into(y, indices, x, pooling);
+    max_pool2d_backward_into(dx, dy, indices, pooling);
+    average_pool2d_into(average, x, pooling);
+    average_pool2d_backward_into(average_dx, dy, pooling);
+    pooling.count_padding = true;
+    average_pool2d_into(padded, x, pooling);
     std::vector<int32_t> outside = {30, -1, 1 << 20, 10};  // outside a plane of 4 x 4
     Tensor wrong = Tensor::from(std::span<const int32_t>(outside), Shape{1, 1, 2, 2}, device);
     Tensor small_dx(Shape{1, 1, 4, 4}, DType::f32, device);
-    max_pool2d_backward(random_tensor(Shape{1, 1, 2, 2}, 3, device), wrong, {}, small_dx);
+    max_pool2d_backward_into(small_dx, random_tensor(Shape{1, 1, 2, 2}, 3, device), wrong, {});
     return {y, indices, dx, average, average_dx, padded, small_dx};
   });
 }
@@ -373,8 +373,8 @@ TEST_CASE("kernels: normalization") {
                              .dx = dx,
                              .dgamma = dgamma,
                              .dbeta = dbeta});
-        lrn(x, {.size = 2}, response);
-        lrn_backward(x, response, dy, {.size = 2}, response_dx);
+        lrn_into(response, x, {.size = 2});
+        lrn_backward_into(response_dx, x, response, dy, {.size = 2});
         return {y, mean, var, inferred, dx, dgamma, dbeta, response, response_dx};
       });
 }
@@ -400,9 +400,9 @@ TEST_CASE("kernels: random numbers") {
     random.seek(3);
     Tensor uniform(Shape{7}, DType::f32, device), normal(Shape{5}, DType::f32, device),
         kept(Shape{9}, DType::f32, device);
-    random_uniform(uniform, random, -1, 2);
-    random_normal(normal, random);
-    random_bernoulli(kept, random, 0.5f, 2);
+    random_uniform_into(uniform, random, -1, 2);
+    random_normal_into(normal, random);
+    random_bernoulli_into(kept, random, 0.5f, 2);
     return {uniform, normal, kept};
   });
 }
@@ -418,9 +418,9 @@ TEST_CASE("kernels: pooling of 2 x 2 (joins vectors)") {
     Results results;
     for (Shape shape : {Shape{2, 1, 8, 8}, Shape{1, 1, 4, 16}, Shape{1, 1, 3, 33}}) {
       Tensor x = random_tensor(shape, 1, device);
-      Shape half = pool2d_shape(shape, {});
+      Shape half = pooling2d_shape(shape, {});
       Tensor y(half, DType::f32, device), indices(half, DType::i32, device);
-      max_pool2d(x, {}, y, indices);
+      max_pool2d_into(y, indices, x, {});
       results.push_back(y);
       results.push_back(indices);
     }

@@ -37,8 +37,8 @@ class Square : public nn::Layer {
 
   void backward(nn::BackwardPass& pass) const override {
     const Tensor &x = pass.inputs[0], &dy = pass.grad_output;
-    reduce_into(Reduction::sum, elementwise("dy * x * x", {{"dy", dy}, {"x", x}}), {0},
-                pass.gradients[0], 1);
+    reduce_into(pass.gradients[0], Reduction::sum,
+                elementwise("dy * x * x", {{"dy", dy}, {"x", x}}), {0}, 1);
     if (pass.needs_gradient[0])
       pass.grad_inputs[0] = elementwise(
           "2 * s * x * dy", {{"s", pass.parameters[0].value}, {"x", x}, {"dy", dy}});

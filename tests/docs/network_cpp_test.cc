@@ -147,7 +147,7 @@ TEST_CASE("networks in C++: a residual network trains") {
   nn::Optimizer optimizer({.name = "momentum"});
   Tensor x({8, 3, 32, 32});
   Random random(1);
-  random_uniform(x, random);
+  random_uniform_into(x, random);
   const std::vector<int32_t> labels = {0, 1, 2, 3, 4, 5, 6, 7};
   const Tensor targets = Tensor::from(std::span<const int32_t>(labels), {8});
   std::vector<float> losses;

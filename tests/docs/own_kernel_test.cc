@@ -110,7 +110,7 @@ void check_rms(const Tensor& x, const CustomKernel& kernel) {
 Tensor rows(const Shape& shape, Device device) {
   Tensor x(shape, DType::f32, device);
   Random random(7);
-  random_normal(x, random, 0, 1);
+  random_normal_into(x, random, 0, 1);
   return x;
 }
 

@@ -28,7 +28,7 @@ TEST_CASE("slice: a view shares the storage, and keeps it alive") {
       view = x(Slice(0, 3, 2), -1);
       CHECK(view.shares_storage_with(x));
       Tensor column = x(All, 3);
-      copy(Tensor::full({3}, -1, device), column);
+      copy_into(column, Tensor::full({3}, -1, device));
     }
     CHECK(view.to_vector() == std::vector<float>{-1, -1});
   });
@@ -74,14 +74,14 @@ TEST_CASE("slice: operations read and write views with negative strides") {
       check_close(flip(x).clone(), flipped, 0);
       check_close(flip(x, {0}).transpose().contiguous(), turned, 0);
       Tensor target = Tensor::zeros(shape, DType::f32, device), view = flip(target);
-      copy(x, view);
+      copy_into(view, x);
       check_close(target, flipped, 0);
       Doubles sums = values;
       for (size_t i = 0; i < sums.size(); ++i)
         sums[i] = static_cast<float>(values[i]) + static_cast<float>(flipped[i]);
       check_close(x + flip(x), sums, 0);
       Tensor own = x.clone(), reversed = flip(own);
-      copy(own, reversed);  // within one storage
+      copy_into(reversed, own);  // within one storage
       check_close(own, flipped, 0);
       // Sums of up to 8256 numbers below 1 in another order.
       check_close(sum(flip(x)), doubles(sum(x)), 1e-4, 1e-3);

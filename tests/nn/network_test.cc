@@ -437,7 +437,7 @@ TEST_CASE("network: after training with momentum, zero_grad() gives plain gradie
     Momentum fresh(device);
     const auto parameters = trained.network.parameters();
     for (size_t i = 0; i < parameters.size(); ++i)
-      copy(parameters[i].value, fresh.network.parameters()[i].value);
+      copy_into(fresh.network.parameters()[i].value, parameters[i].value);
     fresh.network.zero_grad();
     fresh.pass();
     for (size_t i = 0; i < parameters.size(); ++i)

@@ -247,19 +247,20 @@ TEST_CASE("sukiyaki2: branch, plus, and layers that write their input") {
 TEST_CASE("sukiyaki2: the number of pooling windows is rounded up") {
   for (const std::string type : {"max", "average"}) {
     const std::string params = R"("type": ")" + type + R"(", "ksize": )";
-    const auto pool = [&](const std::string& shape, const std::string& rest) {
+    const auto pooling = [&](const std::string& shape, const std::string& rest) {
       return data(shape) + "," + layer("p", "pooling_2d", R"("x")", R"("y")", params + rest);
     };
-    CHECK(parse(pool("[6, 4, 1]", R"(2, "stride": 2, "pad": 0)")).output_shape() == Shape{1, 3, 2});
-    CHECK(parse(pool("[5, 4, 1]", R"([3, 2], "stride": 1, "pad": [1, 0])")).output_shape() ==
+    CHECK(parse(pooling("[6, 4, 1]", R"(2, "stride": 2, "pad": 0)")).output_shape() ==
+          Shape{1, 3, 2});
+    CHECK(parse(pooling("[5, 4, 1]", R"([3, 2], "stride": 1, "pad": [1, 0])")).output_shape() ==
           Shape{1, 5, 3});
     if (type == "max")
-      CHECK(parse(pool("[5, 4, 1]", R"(2, "stride": 2, "pad": 0)")).output_shape() ==
+      CHECK(parse(pooling("[5, 4, 1]", R"(2, "stride": 2, "pad": 0)")).output_shape() ==
             Shape{1, 3, 2});
     else
-      check_problem(pool("[5, 4, 1]", R"(2, "stride": 2, "pad": 0)"),
+      check_problem(pooling("[5, 4, 1]", R"(2, "stride": 2, "pad": 0)"),
                     "[1].params: expected windows of an average within the padding");
-    check_problem(pool("[4, 4, 1]", R"(1, "stride": 3, "pad": 1)"),
+    check_problem(pooling("[4, 4, 1]", R"(1, "stride": 3, "pad": 1)"),
                   "expected windows that begin before the padding");
   }
   // The padding counts in an average.

@@ -47,13 +47,13 @@ inline Doubles with_bias(Doubles y, const Doubles& bias, int64_t inner) {
   return y;
 }
 
-struct PoolSizes {
+struct PoolingSizes {
   int64_t planes, h, w, out_h, out_w;
   Pair window, stride, padding{0, 0};
   bool maximum = true, count_padding = false;
 };
 
-inline Doubles pooling(const PoolSizes& z, const Doubles& x) {
+inline Doubles pooling(const PoolingSizes& z, const Doubles& x) {
   Doubles y;
   for (int64_t p = 0; p < z.planes; ++p)
     for (int64_t oh = 0; oh < z.out_h; ++oh)

@@ -25,13 +25,13 @@ inline std::vector<Tensor> strided_views(const Tensor& x) {
   const int64_t n = x.dim(0), features = x.dim(1);
   Tensor stepped = Tensor::zeros({2 * n, 3 * features}, x.dtype(), x.device());
   Tensor even = stepped(Slice(0, 2 * n, 2), Slice(0, 3 * features, 3));
-  copy(x, even);
+  copy_into(even, x);
   Tensor wide = Tensor::zeros({n, features + 5}, x.dtype(), x.device());
   Tensor inner = wide(All, Slice(2, 2 + features));
-  copy(x, inner);
+  copy_into(inner, x);
   Tensor backwards = x.clone();
   Tensor reversed = backwards(Slice({}, {}, -1), All);
-  copy(x, reversed);
+  copy_into(reversed, x);
   return {x.transpose().clone().transpose(), even, inner, reversed};
 }
 

@@ -17,7 +17,7 @@
 #include "matrix/ops/lazy.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/normalize.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "matrix/ops/random.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
@@ -39,22 +39,22 @@ inline Tensor numbers(std::vector<int32_t> values, Device device) {
 inline Tensor convolution(Device d) {
   Tensor x = random_tensor({1, 2, 5, 5}, 1, d), filter = random_tensor({3, 2, 3, 3}, 2, d);
   Tensor y({1, 3, 3, 3}, DType::f32, d), dx(x.shape(), DType::f32, d);
-  conv2d(x, filter, {}, y);
-  conv2d_backward_data(y, filter, {}, dx);
-  conv2d_backward_filter(x, y, {}, filter);
+  conv2d_into(y, x, filter, {});
+  conv2d_backward_data_into(dx, y, filter, {});
+  conv2d_backward_filter_into(filter, x, y, {});
   return sum(dx) + sum(filter);
 }
 
 inline Tensor pooled(Device d) {
   Tensor y({1, 2, 2, 2}, DType::f32, d), indices(y.shape(), DType::i32, d);
-  max_pool2d(random_tensor({1, 2, 4, 4}, 1, d), {}, y, indices);
+  max_pool2d_into(y, indices, random_tensor({1, 2, 4, 4}, 1, d), {});
   return y;
 }
 
 inline Tensor unpooled(Device d) {
   Tensor dx({1, 2, 4, 4}, DType::f32, d);
   Tensor indices = numbers({0, 5, 2, 7, 10, 1, 3, 8}, d).reshape({1, 2, 2, 2});
-  max_pool2d_backward(random_tensor({1, 2, 2, 2}, 1, d), indices, {}, dx);
+  max_pool2d_backward_into(dx, random_tensor({1, 2, 2, 2}, 1, d), indices, {});
   return dx;
 }
 
@@ -72,7 +72,7 @@ struct BatchNormTensors {
 inline Tensor drawn(Device d) {
   Tensor y({7}, DType::f32, d);
   Random random(3);
-  random_uniform(y, random, 0, 1);
+  random_uniform_into(y, random, 0, 1);
   return y;
 }
 
@@ -162,13 +162,14 @@ inline const std::vector<OperationCase>& operations() {
       {"lrn",
        [](Device d) {
          Tensor y({1, 3, 4}, DType::f32, d);
-         lrn(random_tensor({1, 3, 4}, 1, d), {}, y);
+         lrn_into(y, random_tensor({1, 3, 4}, 1, d), {});
          return y;
        }},
       {"lrn_backward",
        [](Device d) {
          Tensor dx({1, 3, 4}, DType::f32, d), x = random_tensor({1, 3, 4}, 1, d);
-         lrn_backward(x, random_tensor({1, 3, 4}, 2, d), random_tensor({1, 3, 4}, 3, d), {}, dx);
+         lrn_backward_into(dx, x, random_tensor({1, 3, 4}, 2, d), random_tensor({1, 3, 4}, 3, d),
+                           {});
          return dx;
        }},
       {"normalize",

@@ -13,7 +13,7 @@ namespace cpu {
 void add_batch_norm(KernelTable&) {}
 void add_lrn(KernelTable&) {}
 void add_normalize(KernelTable&) {}
-void add_pool(KernelTable&) {}
+void add_pooling(KernelTable&) {}
 
 }  // namespace cpu
 }  // namespace kaiseki

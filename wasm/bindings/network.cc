@@ -258,7 +258,7 @@ KAISEKI_EXPORT int kaiseki_optimizer_load(Optimizer* optimizer, Network* network
                             states.size(), " tensors with ", state.name, " ", state.value.shape()));
       values.push_back(&at->value);
     }
-    for (size_t i = 0; i < states.size(); ++i) copy(*values[i], states[i].value);
+    for (size_t i = 0; i < states.size(); ++i) copy_into(states[i].value, *values[i]);
     optimizer->set_steps(steps);
     return 1;
   });

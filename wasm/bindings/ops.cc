@@ -7,7 +7,7 @@
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
 #include "matrix/ops/index.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "matrix/ops/random.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/ops/softmax.h"
@@ -71,7 +71,7 @@ KAISEKI_EXPORT Tensor* kaiseki_conv2d(const Tensor* x, const Tensor* filter, con
         {numbers[0], numbers[1]}, {numbers[2], numbers[3]}, {numbers[4], numbers[5]}, numbers[6]};
     const ConvProblem problem = conv_problem(x->shape(), filter->shape(), conv);
     Tensor y({problem.n, problem.k, problem.out_h(), problem.out_w()}, DType::f32, Device::cpu());
-    conv2d(*x, *filter, conv, y, {.bias = bias});
+    conv2d_into(y, *x, *filter, conv, {.bias = bias});
     return handle(std::move(y));
   });
 }
@@ -79,13 +79,14 @@ KAISEKI_EXPORT Tensor* kaiseki_conv2d(const Tensor* x, const Tensor* filter, con
 /// `numbers`: window, stride and padding, two each.
 KAISEKI_EXPORT Tensor* kaiseki_pool2d(bool average, const Tensor* x, const int32_t* numbers) {
   return guarded([&] {
-    const Pool2d pool{{numbers[0], numbers[1]}, {numbers[2], numbers[3]}, {numbers[4], numbers[5]}};
-    Tensor y(pool2d_shape(x->shape(), pool), DType::f32, Device::cpu());
+    const Pooling2d pooling{
+        {numbers[0], numbers[1]}, {numbers[2], numbers[3]}, {numbers[4], numbers[5]}};
+    Tensor y(pooling2d_shape(x->shape(), pooling), DType::f32, Device::cpu());
     if (average) {
-      average_pool2d(*x, pool, y);
+      average_pool2d_into(y, *x, pooling);
     } else {
       Tensor indices(y.shape(), DType::i32, Device::cpu());
-      max_pool2d(*x, pool, y, indices);
+      max_pool2d_into(y, indices, *x, pooling);
     }
     return handle(std::move(y));
   });
@@ -99,9 +100,9 @@ KAISEKI_EXPORT Tensor* kaiseki_random(bool normal, int rank, const int32_t* dims
     Tensor out(shape_of(dims, rank), DType::f32, Device::cpu());
     Random random(static_cast<uint64_t>(seed));
     if (normal)
-      random_normal(out, random, a, b);
+      random_normal_into(out, random, a, b);
     else
-      random_uniform(out, random, a, b);
+      random_uniform_into(out, random, a, b);
     return handle(std::move(out));
   });
 }

@@ -18,7 +18,7 @@ void add_gemm(KernelTable& kernels);
 void add_index(KernelTable& kernels);
 void add_lrn(KernelTable& kernels);
 void add_normalize(KernelTable& kernels);
-void add_pool(KernelTable& kernels);
+void add_pooling(KernelTable& kernels);
 void add_random(KernelTable& kernels);
 void add_reduce(KernelTable& kernels);
 void add_softmax(KernelTable& kernels);
@@ -28,6 +28,6 @@ void add_triangle(KernelTable& kernels);
 inline constexpr void (*kKernels[])(KernelTable&) = {
     add_arg_reduce,  add_batch_norm, add_cast,   add_cluster, add_copy, add_cross_entropy,
     add_elementwise, add_fold,       add_gemm,   add_index,   add_lrn,  add_normalize,
-    add_pool,        add_random,     add_reduce, add_softmax, add_sort, add_triangle};
+    add_pooling,     add_random,     add_reduce, add_softmax, add_sort, add_triangle};
 
 }  // namespace kaiseki::cpu

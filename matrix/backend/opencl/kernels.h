@@ -31,7 +31,7 @@ void add_gemm(OpenclKernels& kernels);
 void add_index(OpenclKernels& kernels);
 void add_norm(OpenclKernels& kernels);
 void add_normalize(OpenclKernels& kernels);
-void add_pool(OpenclKernels& kernels);
+void add_pooling(OpenclKernels& kernels);
 void add_random(OpenclKernels& kernels);
 void add_reduce(OpenclKernels& kernels);
 void add_softmax(OpenclKernels& kernels);
@@ -40,7 +40,7 @@ void add_triangle(OpenclKernels& kernels);
 
 inline constexpr void (*kKernels[])(OpenclKernels&) = {
     add_cast,   add_cluster, add_copy,    add_elementwise, add_fold,
-    add_gemm,   add_index,   add_norm,    add_normalize,   add_pool,
+    add_gemm,   add_index,   add_norm,    add_normalize,   add_pooling,
     add_random, add_reduce,  add_softmax, add_sort,        add_triangle};
 
 }  // namespace kaiseki::opencl

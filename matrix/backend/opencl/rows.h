@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rows that a work-item of a CPU holds in private memory, ordered by their position within a
-// stride. pool_planes.cl and conv_depthwise.cl use them.
+// stride. pooling_planes.cl and conv_depthwise.cl use them.
 #pragma once
 
 #include <cstdint>

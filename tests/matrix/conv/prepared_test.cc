@@ -40,8 +40,8 @@ struct Layer {
 
   std::vector<float> run() {
     Tensor y(x.shape(), DType::f32, x.device()), dx = y.clone();
-    conv2d(x, filter, kConv, y);
-    conv2d_backward_data(x, filter, kConv, dx);
+    conv2d_into(y, x, filter, kConv);
+    conv2d_backward_data_into(dx, x, filter, kConv);
     std::vector<float> values = y.to_vector(), more = dx.to_vector();
     values.insert(values.end(), more.begin(), more.end());
     return values;
@@ -64,11 +64,11 @@ TEST_CASE("prepared filters: the same weights in another shape are another filte
     const Tensor filter = test::random_tensor({32, 64, 3, 3}, 2, device);
     device.workspace().set_limit({});
     Tensor y({2, 32, kSide, kSide}, DType::f32, device), wide(x.shape(), DType::f32, device);
-    for (int i = 0; i < 3; ++i) conv2d(x, filter, kConv, y);
+    for (int i = 0; i < 3; ++i) conv2d_into(y, x, filter, kConv);
     Tensor expected = wide.clone();
-    conv2d(half, filter.clone().reshape({64, 32, 3, 3}), kConv, expected);
+    conv2d_into(expected, half, filter.clone().reshape({64, 32, 3, 3}), kConv);
     for (int i = 0; i < 3; ++i) {
-      conv2d(half, filter.reshape({64, 32, 3, 3}), kConv, wide);
+      conv2d_into(wide, half, filter.reshape({64, 32, 3, 3}), kConv);
       CHECK(wide.to_vector() == expected.to_vector());
     }
   });
@@ -134,7 +134,7 @@ TEST_CASE("prepared filters: reused with the same bits, and never after a change
     CHECK(layer.run() != expected);
 
     const Tensor loaded = test::random_tensor(layer.filter.shape(), 9, device);
-    copy(loaded, layer.filter);
+    copy_into(layer.filter, loaded);
     for (int i = 0; i < 3; ++i) CHECK(layer.run() == layer.run_fresh());
 
     const float first = layer.filter.to_vector()[0];

@@ -39,9 +39,9 @@ void check_convolution(const ConvProblem& p, Device device) {
   const auto expected =
       test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(dy));
   const Conv2d conv{p.stride, p.padding, p.dilation, p.groups};
-  conv2d(x, filter, conv, y);
-  conv2d_backward_data(dy, filter, conv, dx);
-  conv2d_backward_filter(x, dy, conv, dfilter, 1);
+  conv2d_into(y, x, filter, conv);
+  conv2d_backward_data_into(dx, dy, filter, conv);
+  conv2d_backward_filter_into(dfilter, x, dy, conv, 1);
   test::check_sums(y, expected.y, expected.y_size, true);
   test::check_sums(dx, expected.dx, expected.dx_size, true);
   test::Doubles sums = expected.dfilter, sizes = expected.dfilter_size;
@@ -189,7 +189,7 @@ TEST_CASE("tuning: hybrid measures a large convolution at once, amortized one tr
       test::WithTunePolicy policy({mode});
       size_t calls = 0, known = 0;
       for (; calls < 60 && (known == 0 || calls < 3); ++calls) {
-        conv2d(x, filter, conv, y);
+        conv2d_into(y, x, filter, conv);
         const std::vector<float> values = y.to_vector();
         if (expected.empty()) expected = values;
         double worst = 0;
@@ -216,12 +216,12 @@ TEST_CASE("tuning: amortized computes once per call, and adds once to a gradient
     const Tensor dy = test::random_tensor({4, 80, 56, 56}, 3, device);
     const auto data = [&] {
       Tensor dx = Tensor::full(x.shape(), 7, device);
-      conv2d_backward_data(dy, filter, conv, dx);
+      conv2d_backward_data_into(dx, dy, filter, conv);
       return dx.to_vector();
     };
     const auto gradient = [&] {
       Tensor dfilter = Tensor::full(filter.shape(), 100, device);
-      conv2d_backward_filter(x, dy, conv, dfilter, 1);
+      conv2d_backward_filter_into(dfilter, x, dy, conv, 1);
       return dfilter.to_vector();
     };
     ConvProblem p = conv_problem(x.shape(), filter.shape(), conv);

@@ -169,13 +169,14 @@ TEST_CASE("a large matrix on a device: NaN, a zero pivot and a negative pivot ar
     Tensor a = large_matrix(device);
     const Tensor b = a.slice(1, 0, 1);
     Tensor column = a.slice(1, 700, 1);
-    copy(Tensor::zeros(column.shape(), DType::f32, device), column);
+    copy_into(column, Tensor::zeros(column.shape(), DType::f32, device));
     CHECK_THROWS_WITH_AS(solve(a, b),
                          "[solve] expected an invertible matrix, got a pivot of 0 in column 700",
                          LinearAlgebraError);
     CHECK(det(a).item() == 0);
     CHECK_THROWS_AS(cholesky(a), LinearAlgebraError);
-    copy(Tensor::full(column.shape(), std::numeric_limits<float>::quiet_NaN(), device), column);
+    copy_into(column,
+              Tensor::full(column.shape(), std::numeric_limits<float>::quiet_NaN(), device));
     for (const auto& run : std::initializer_list<std::function<void()>>{
              [&] { solve(a, b); }, [&] { inv(a); }, [&] { lu(a); }, [&] { det(a); },
              [&] { cholesky(a); }, [&] { qr(a); }})

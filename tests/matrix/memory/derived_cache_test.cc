@@ -40,7 +40,7 @@ class Keeper {
     const Workspace::HeldBlock use =
         workspace().use_derived(source, {this, variant, source.bytes()}, [&](Tensor& to) {
           Tensor values = to.reinterpret(DType::f32);
-          copy(source.reshape(values.shape()), values);
+          copy_into(values, source.reshape(values.shape()));
           ++made;
         });
     if (!use.memory.defined()) return {};
@@ -89,7 +89,7 @@ TEST_CASE("derived cache: every write is noticed, and NaN is a value like others
     Tensor source = Tensor::full({kCount}, 1, device);
     const Tensor other = Tensor::full({kCount}, 2, device);
     keeper.keep_thrice(source);
-    copy(other, source);
+    copy_into(source, other);
     CHECK(keeper.keep_thrice(source) == all(2));
     source.mutable_data<float>()[kCount - 1] = 7;  // on the host
     CHECK(keeper.keep_thrice(source).back() == 7);
@@ -182,7 +182,7 @@ TEST_CASE("derived cache: a maker that uses up the room still gets its result") 
       const Tensor scratch({12 * static_cast<int64_t>(kMiB)}, DType::u8, device);
       CHECK_THROWS_AS(Tensor({3 * static_cast<int64_t>(kMiB)}, DType::u8, device), OutOfMemory);
       Tensor values = to.reinterpret(DType::f32);
-      copy(source.reshape(values.shape()), values);
+      copy_into(values, source.reshape(values.shape()));
     });
     CHECK(use.memory.reinterpret(DType::f32).to_vector() == all(6));
     CHECK(keeper.workspace().derived_bytes() == 0);

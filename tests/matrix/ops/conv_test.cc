@@ -43,11 +43,11 @@ TEST_CASE("convolution agrees with plain loops in all directions") {
       CHECK(conv_problem(x.shape(), filter.shape(), options(p)) == p);
       Tensor y(dy.shape(), DType::f32, device), dx(x.shape(), DType::f32, device);
       Tensor dfilter(filter.shape(), DType::f32, device);
-      conv2d(x, filter, options(p), y);
+      conv2d_into(y, x, filter, options(p));
       test::check_sums(y, expected.y, expected.y_size, true);
-      conv2d_backward_data(dy, filter, options(p), dx);
+      conv2d_backward_data_into(dx, dy, filter, options(p));
       test::check_sums(dx, expected.dx, expected.dx_size, true);
-      conv2d_backward_filter(x, dy, options(p), dfilter);
+      conv2d_backward_filter_into(dfilter, x, dy, options(p));
       test::check_sums(dfilter, expected.dfilter, expected.dfilter_size);
     }
   });
@@ -66,9 +66,9 @@ TEST_CASE("convolution accepts views as inputs") {
     const auto expected =
         test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(dy));
     Tensor y(dy.shape(), DType::f32, device), dx(x.shape(), DType::f32, device);
-    conv2d(x, filter, options(p), y);
+    conv2d_into(y, x, filter, options(p));
     test::check_sums(y, expected.y, expected.y_size, true);
-    conv2d_backward_data(dy, filter, options(p), dx);
+    conv2d_backward_data_into(dx, dy, filter, options(p));
     test::check_sums(dx, expected.dx, expected.dx_size, true);
   });
 }
@@ -78,12 +78,12 @@ TEST_CASE("convolution of an empty batch") {
     const Tensor x({0, 3, 8, 8}, DType::f32, device);
     const Tensor filter = Tensor::full({4, 3, 3, 3}, 1, device);
     Tensor y({0, 4, 6, 6}, DType::f32, device), dx({0, 3, 8, 8}, DType::f32, device);
-    conv2d(x, filter, {}, y);
-    conv2d_backward_data(y, filter, {}, dx);
+    conv2d_into(y, x, filter, {});
+    conv2d_backward_data_into(dx, y, filter, {});
     Tensor dfilter = Tensor::full({4, 3, 3, 3}, 2, device);
-    conv2d_backward_filter(x, y, {}, dfilter, 0.5f);
+    conv2d_backward_filter_into(dfilter, x, y, {}, 0.5f);
     CHECK(dfilter.to_vector() == std::vector<float>(108, 1.0f));
-    conv2d_backward_filter(x, y, {}, dfilter);
+    conv2d_backward_filter_into(dfilter, x, y, {});
     CHECK(dfilter.to_vector() == std::vector<float>(108, 0.0f));
   });
 }
@@ -94,7 +94,7 @@ TEST_CASE("with direct sums, a NaN in the input affects exactly the outputs that
     Tensor x = Tensor::full({1, 1, size, size}, 1), filter = Tensor::full({1, 1, 3, 3}, 1);
     x.mutable_data<float>()[place] = std::nanf("");
     Tensor y({1, 1, size, size});
-    conv2d(x, filter, {.padding = {1, 1}}, y, {.activation = Activation::relu});
+    conv2d_into(y, x, filter, {.padding = {1, 1}}, {.activation = Activation::relu});
     const std::vector<float> values = y.to_vector();
     for (int64_t i = 0; i < size * size; ++i) {
       const bool near =
@@ -109,13 +109,13 @@ TEST_CASE("convolution refuses outputs that overlap inputs") {
                             y = all.slice(0, 36, 36).reshape({1, 1, 6, 6}),
                             near = all.slice(0, 35, 36).reshape({1, 1, 6, 6});
   Tensor filter = Tensor::zeros({1, 1, 1, 1}), inside = y.reshape({36}).slice(0, 3, 1);
-  conv2d(x, filter, {}, y);
-  CHECK_THROWS_AS(conv2d(x, filter, {}, x), ShapeError);
-  CHECK_THROWS_AS(conv2d(x, filter, {}, near), ShapeError);
-  CHECK_THROWS_AS(conv2d(x, filter, {}, y, {.bias = &inside}), ShapeError);
-  CHECK_THROWS_AS(conv2d_backward_data(x, filter, {}, near), ShapeError);
+  conv2d_into(y, x, filter, {});
+  CHECK_THROWS_AS(conv2d_into(x, x, filter, {}), ShapeError);
+  CHECK_THROWS_AS(conv2d_into(near, x, filter, {}), ShapeError);
+  CHECK_THROWS_AS(conv2d_into(y, x, filter, {}, {.bias = &inside}), ShapeError);
+  CHECK_THROWS_AS(conv2d_backward_data_into(near, x, filter, {}), ShapeError);
   Tensor one = x.reshape({36}).slice(0, 1, 1).reshape({1, 1, 1, 1});
-  CHECK_THROWS_AS(conv2d_backward_filter(x, y, {}, one), ShapeError);
+  CHECK_THROWS_AS(conv2d_backward_filter_into(one, x, y, {}), ShapeError);
 }
 
 TEST_CASE("convolution with taps far away in the padding") {
@@ -126,13 +126,13 @@ TEST_CASE("convolution with taps far away in the padding") {
                  filter = test::random_tensor({2, 64, 3, 3}, 1, device);
     Tensor y({1, 2, 1, 1}, DType::f32, device), dx(x.shape(), DType::f32, device),
         dfilter(filter.shape(), DType::f32, device);
-    conv2d(x, filter, conv, y);
+    conv2d_into(y, x, filter, conv);
     const Tensor middle = filter.slice(2, 1, 1).slice(3, 1, 1).contiguous();
     test::check_close(y, test::doubles(sum(middle * x, {1})), 1e-5, 1e-5);
-    conv2d_backward_data(y, filter, conv, dx);
+    conv2d_backward_data_into(dx, y, filter, conv);
     const Tensor outer = middle * y.reshape({2, 1, 1, 1});
     test::check_close(dx, test::doubles(sum(outer, {0})), 1e-5, 1e-5);
-    conv2d_backward_filter(x, y, conv, dfilter);
+    conv2d_backward_filter_into(dfilter, x, y, conv);
     const std::vector<float> result = y.to_vector(), gradient = dfilter.to_vector();
     for (size_t i = 0; i < gradient.size(); ++i)
       CHECK(gradient[i] == (i % 9 == 4 ? 2 * result[i / 576] : 0));
@@ -143,7 +143,7 @@ TEST_CASE("convolution refuses arguments that do not match") {
   const Tensor x({2, 4, 8, 8}), filter({6, 4, 3, 3}), bias({5});
   Tensor y({2, 6, 6, 6}), wrong({2, 6, 6, 5});
   const auto forward = [&](const Tensor& input, const Tensor& weights, Conv2d conv, Tensor& out) {
-    return error_of([&] { conv2d(input, weights, conv, out); });
+    return error_of([&] { conv2d_into(out, input, weights, conv); });
   };
   CHECK(forward(x, filter, {}, y) == "no error");
   CHECK(forward(x, filter, {}, wrong) ==
@@ -171,20 +171,20 @@ TEST_CASE("convolution refuses arguments that do not match") {
       "0x0");
   CHECK(forward(Tensor({2, 4, 8, 8}, DType::i32), filter, {}, y) ==
         "[conv2d] expected the input of type f32, got i32");
-  CHECK(error_of([&] { conv2d(x, filter, {}, y, {.bias = &bias}); }) ==
+  CHECK(error_of([&] { conv2d_into(y, x, filter, {}, {.bias = &bias}); }) ==
         "[conv2d] expected a bias of shape [6], got [5]");
   Tensor dx({2, 4, 8, 8}), dfilter({6, 4, 3, 3}), none({2, 4, 8, 0}), of_none({2, 6, 10, 2});
   const Conv2d wide{.padding = {2, 2}};
   const std::string empty = "expected an input's side from 1 to 536870912, got 0";
   CHECK(forward(none, filter, wide, of_none) == "[conv2d] " + empty);
-  CHECK(error_of([&] { conv2d_backward_data(of_none, filter, wide, none); }) ==
+  CHECK(error_of([&] { conv2d_backward_data_into(none, of_none, filter, wide); }) ==
         "[conv2d_backward_data] " + empty);
-  CHECK(error_of([&] { conv2d_backward_filter(none, of_none, wide, dfilter); }) ==
+  CHECK(error_of([&] { conv2d_backward_filter_into(dfilter, none, of_none, wide); }) ==
         "[conv2d_backward_filter] " + empty);
-  CHECK(error_of([&] { conv2d_backward_data(wrong, filter, {}, dx); }) ==
+  CHECK(error_of([&] { conv2d_backward_data_into(dx, wrong, filter, {}); }) ==
         "[conv2d_backward_data] expected an output's gradient of shape [2, 6, 6, 6], got [2, 6, 6, "
         "5]");
-  CHECK(error_of([&] { conv2d_backward_filter(x, wrong, {}, dfilter); }) ==
+  CHECK(error_of([&] { conv2d_backward_filter_into(dfilter, x, wrong, {}); }) ==
         "[conv2d_backward_filter] expected an output's gradient of shape [2, 6, 6, 6], got [2, 6, "
         "6, 5]");
 }

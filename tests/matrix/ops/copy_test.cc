@@ -54,7 +54,7 @@ TEST_CASE("copy: into views; the rest stays unchanged") {
   for_each_device([](Device device) {
     Tensor x = random_tensor({9, 11}, 3, device), target = Tensor::full({20, 30}, 7, device);
     Tensor place = target.slice(0, 4, 11).slice(1, 5, 9).transpose();
-    copy(x, place);
+    copy_into(place, x);
     Doubles values = doubles(x), all = doubles(target);
     CHECK(elements(all, place) == values);
     CHECK(std::count(all.begin(), all.end(), 7.0) == 20 * 30 - 99);
@@ -69,11 +69,11 @@ TEST_CASE("copy: within one storage, as if through another") {
   for_each_device([](Device device) {
     Tensor x = random_tensor({40, 40}, 8, device), down = x.slice(0, 3, 30);
     Doubles expected = doubles(x.slice(0, 0, 30));
-    copy(x.slice(0, 0, 30), down);
+    copy_into(down, x.slice(0, 0, 30));
     check_close(down, expected, 0);
     Doubles turned = doubles(x.transpose());
     Tensor whole = x;
-    copy(x.transpose(), whole);
+    copy_into(whole, x.transpose());
     check_close(x, turned, 0);
   });
 }
@@ -92,7 +92,7 @@ TEST_CASE("copy: every element type, and between devices") {
     check_close(part.to(Device::cpu()), elements(doubles(x), part), 0);
     Tensor host = part.to(Device::cpu());
     Tensor there({20, 40}, DType::f32, device);
-    copy(host, there);
+    copy_into(there, host);
     check_close(there, doubles(host), 0);
     CHECK(x.slice(0, 7, 1).slice(1, 9, 1).item() == doubles(x)[7 * 30 + 9]);
   });
@@ -100,14 +100,14 @@ TEST_CASE("copy: every element type, and between devices") {
 
 TEST_CASE("copy, fill: invalid calls are errors") {
   Tensor a({2, 3}), b({3, 2}), c({2, 3}, DType::i32), bytes({3}, DType::u8), none;
-  CHECK_THROWS_AS(copy(a, b), ShapeError);
-  CHECK_THROWS_AS(copy(a, c), ShapeError);
-  CHECK_THROWS_AS(copy(none, a), ShapeError);
+  CHECK_THROWS_AS(copy_into(b, a), ShapeError);
+  CHECK_THROWS_AS(copy_into(c, a), ShapeError);
+  CHECK_THROWS_AS(copy_into(a, none), ShapeError);
   CHECK_THROWS_AS(fill(bytes, 256), ShapeError);
   Tensor turned = a.transpose();
   CHECK_THROWS_AS(fill(turned, 1), ShapeError);
   Tensor one({1, 3}), repeated = one.broadcast_to({2, 3});
-  CHECK_THROWS_AS(copy(a, repeated), ShapeError);
+  CHECK_THROWS_AS(copy_into(repeated, a), ShapeError);
 }
 
 TEST_CASE("fill: whole tensors and parts of them") {

@@ -233,7 +233,7 @@ TEST_CASE("local response normalization: any window, also even ones and wider th
       for (const Lrn& norm : kLrns) {
         INFO(shape.str() << " size " << norm.size);
         Tensor x = random_tensor(shape, 10, device, -3, 3), y(shape, DType::f32, device);
-        lrn(x, norm, y);
+        lrn_into(y, x, norm);
         check_close(y, lrn_of(View(x), norm), 3e-6, 1e-7);
       }
   });
@@ -246,8 +246,8 @@ TEST_CASE("local response normalization: gradients by finite differences in doub
         INFO(shape.str() << " size " << norm.size);
         Tensor x = random_tensor(shape, 11, device, -2, 2), dy = random_tensor(shape, 12, device);
         Tensor y(shape, DType::f32, device), dx(shape, DType::f32, device);
-        lrn(x, norm, y);
-        lrn_backward(x, y, dy, norm, dx);
+        lrn_into(y, x, norm);
+        lrn_backward_into(dx, x, y, dy, norm);
         View base(x);
         Doubles expected(base.v.size()), weights = doubles(dy);
         constexpr double kStep = 1e-5;
@@ -272,14 +272,14 @@ TEST_CASE("norms: bad shapes are errors, empty input is not") {
   CHECK_THROWS_AS(batch_norm_train({.x = x, .gamma = c, .beta = c, .y = d},
                                    {.running_mean = c, .running_var = c, .mean = c, .inv_std = c}),
                   ShapeError);
-  CHECK_THROWS_AS(lrn(x, {0}, y), ShapeError);
+  CHECK_THROWS_AS(lrn_into(y, x, {0}), ShapeError);
   Tensor gradient(x.shape());
-  CHECK_THROWS_AS(lrn_backward(x, gradient, gradient, {}, x), ShapeError);
-  CHECK_THROWS_AS(lrn_backward(x, x, gradient, {}, gradient), ShapeError);
-  CHECK_THROWS_AS(lrn(x, {}, x), ShapeError);
-  CHECK_THROWS_AS(lrn(d, {}, d), ShapeError);
+  CHECK_THROWS_AS(lrn_backward_into(x, x, gradient, gradient, {}), ShapeError);
+  CHECK_THROWS_AS(lrn_backward_into(gradient, x, x, gradient, {}), ShapeError);
+  CHECK_THROWS_AS(lrn_into(x, x, {}), ShapeError);
+  CHECK_THROWS_AS(lrn_into(d, d, {}), ShapeError);
   Tensor none({0, 3, 4}), out({0, 3, 4});
-  lrn(none, {}, out);
+  lrn_into(out, none, {});
   CHECK_THROWS_AS(batch_norm_train({.x = none, .gamma = c, .beta = c, .y = out},
                                    {.running_mean = c, .running_var = c, .mean = c, .inv_std = c}),
                   ShapeError);
@@ -292,7 +292,7 @@ TEST_CASE("norms: the number of threads does not change the result") {
     batch_norm_train({.x = x, .gamma = one, .beta = one, .y = y},
                      {.running_mean = one, .running_var = one, .mean = mean, .inv_std = inv_std});
     std::vector<float> all = y.to_vector();
-    lrn(x, {}, y);
+    lrn_into(y, x, {});
     for (float v : y.to_vector()) all.push_back(v);
     return all;
   };

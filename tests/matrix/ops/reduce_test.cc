@@ -170,12 +170,12 @@ TEST_CASE("reduce_into: adds to the output, or does not read it") {
     Tensor x = random_tensor({6, 9}, 3, device), out = random_tensor({9}, 4, device);
     Doubles expected = doubles(out), sums = reference(Reduction::sum, x, {0}).values;
     for (size_t i = 0; i < expected.size(); ++i) expected[i] = sums[i] + 0.5 * expected[i];
-    reduce_into(Reduction::sum, x, {0}, out, 0.5f);
+    reduce_into(out, Reduction::sum, x, {0}, 0.5f);
     check_close(out, expected, 1e-6, 1e-6);
     Tensor nan = Tensor::full({9}, std::numeric_limits<float>::quiet_NaN(), device);
-    reduce_into(Reduction::sum, x, {0}, nan);
+    reduce_into(nan, Reduction::sum, x, {0});
     check_close(nan, sums, 1e-6, 1e-6);
-    CHECK_THROWS_AS(reduce_into(Reduction::sum, x, {1}, out), ShapeError);
+    CHECK_THROWS_AS(reduce_into(out, Reduction::sum, x, {1}), ShapeError);
   });
 }
 
@@ -186,11 +186,11 @@ TEST_CASE("reduce_into: beta applies to every kind, in one step and in two") {
                         Reduction::sum_of_squares}) {
         INFO("kind ", static_cast<int>(kind), " of ", n);
         Tensor x = Tensor::full({2, n, 3}, 1, device), out = Tensor::full({2, 3}, 5, device);
-        reduce_into(kind, x, {1}, out, 0.5f);
+        reduce_into(out, kind, x, {1}, 0.5f);
         bool adds = kind == Reduction::sum || kind == Reduction::sum_of_squares;
         check_close(out, Doubles(6, (adds ? static_cast<double>(n) : 1.0) + 2.5), 1e-6);
         Tensor row = Tensor::full({2}, 5, device);
-        reduce_into(kind, x.reshape({2, 3 * n}), {1}, row, 1);
+        reduce_into(row, kind, x.reshape({2, 3 * n}), {1}, 1);
         check_close(row, Doubles(2, (adds ? 3.0 * static_cast<double>(n) : 1.0) + 5), 1e-6);
       }
   });
@@ -284,7 +284,7 @@ TEST_CASE("reduce: f64 keeps what f32 would lose, and NaN propagates") {
     CHECK(max(x).item<double>() == 1e300);
     Tensor out = Tensor::zeros({2}, DType::f64, device);
     fill(out, 1);
-    reduce_into(Reduction::sum, x, {1}, out, 0.5f);
+    reduce_into(out, Reduction::sum, x, {1}, 0.5f);
     CHECK(out.to_vector<double>() == std::vector<double>{1.5 + 1e-12, 0.5});
     const std::vector<double> missing{1, std::nan(""), 3};
     const Tensor y = Tensor::from(std::span<const double>(missing), {3}, device);

@@ -45,7 +45,7 @@ struct Data {
                           Device::cpu());
 
   std::vector<float> run() {
-    conv2d(x, filter, {kInception.stride, kInception.padding}, y);
+    conv2d_into(y, x, filter, {kInception.stride, kInception.padding});
     return y.to_vector();
   }
 };
@@ -161,7 +161,7 @@ TEST_CASE("shipped: the solver with the best estimate is measured, even if it is
     CHECK(first_of(backend, p) == "winograd4x4_3x3");
   }
   set_tune_policy({TuneMode::hybrid});
-  conv2d_backward_data(dy, filter, {{1, 1}, {1, 1}}, dx);
+  conv2d_backward_data_into(dx, dy, filter, {{1, 1}, {1, 1}});
   CHECK(time_of(recall_tuning(convolution_key(backend, p)), "winograd2x2_3x3") > 0);
   for (TuneMode mode : {TuneMode::hybrid, TuneMode::cached}) {
     set_tune_policy({mode});

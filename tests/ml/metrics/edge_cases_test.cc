@@ -18,7 +18,7 @@ namespace {
 Tensor column_of(const Tensor& values) {
   Tensor matrix = Tensor::zeros({values.size(), 3}, values.dtype(), values.device());
   Tensor column = matrix(All, 1);
-  copy(values, column);
+  copy_into(column, values);
   return column;
 }
 

@@ -64,7 +64,7 @@ void add_create_operations(OperationGroup&& table) {
             "1 at the index (i32) of each row of length classes, else 0.", one_hot);
   table.add("fill(x, value)", "Sets all elements of a contiguous tensor.", fill);
   table.add("copy(from, to)", "Copies the elements to a tensor or view of the same shape and type.",
-            copy);
+            [](const Tensor& from, Tensor& to) { copy_into(to, from); });
   table.add("concatenate(parts, axis)", "Joins tensors along an axis.", concatenate);
 
   table.add("random(seed, stream = 0)",
@@ -73,11 +73,11 @@ void add_create_operations(OperationGroup&& table) {
               return Random(static_cast<uint64_t>(seed), static_cast<uint64_t>(stream));
             });
   table.add("random_uniform(x, random, low = 0, high = 1)", "Sets all elements, from [low, high).",
-            random_uniform);
+            random_uniform_into);
   table.add("random_normal(x, random, mean = 0, deviation = 1)",
-            "Sets all elements, from a normal distribution.", random_normal);
+            "Sets all elements, from a normal distribution.", random_normal_into);
   table.add("random_bernoulli(x, random, probability, value = 1)",
-            "Sets each element to value with this probability, else to 0.", random_bernoulli);
+            "Sets each element to value with this probability, else to 0.", random_bernoulli_into);
   table.add("randi(low, high, shape, random)", "Integers (i32) from low to high - 1.",
             [](int64_t low, int64_t high, const Shape& shape, Random& random) {
               return randi(low, high, shape, random);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The operations of networks, forward and backward (matrix/ops/conv.h, conv_pool.h, pool.h, norm.h,
-// normalize.h, softmax.h). In C++ they write into tensors of the caller. Here they return new ones.
+// The operations of networks, forward and backward (matrix/ops/conv.h, conv_pooling.h, pooling.h,
+// norm.h, normalize.h, softmax.h). In C++ they write into tensors of the caller. Here they return
+// new ones.
 #include "matrix/ops/conv.h"
-#include "matrix/ops/conv_pool.h"
+#include "matrix/ops/conv_pooling.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/normalize.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "matrix/ops/softmax.h"
 #include "wasm/bindings/arrays/names.h"
 #include "wasm/bindings/arrays/operation.h"
@@ -15,10 +16,10 @@ namespace {
 
 using Pair = std::array<int64_t, 2>;
 
-struct PoolResult {
+struct PoolingResult {
   Tensor y, indices;
 };
-struct ConvPoolGradients {
+struct ConvPoolingGradients {
   Tensor dfilter, dx;
 };
 struct BatchNormResult {
@@ -31,11 +32,11 @@ struct BatchNormGradients {
 }  // namespace
 
 template <>
-inline constexpr std::tuple kMembers<PoolResult>{Member{"y", &PoolResult::y},
-                                                 Member{"indices", &PoolResult::indices}};
+inline constexpr std::tuple kMembers<PoolingResult>{Member{"y", &PoolingResult::y},
+                                                    Member{"indices", &PoolingResult::indices}};
 template <>
-inline constexpr std::tuple kMembers<ConvPoolGradients>{
-    Member{"dfilter", &ConvPoolGradients::dfilter}, Member{"dx", &ConvPoolGradients::dx}};
+inline constexpr std::tuple kMembers<ConvPoolingGradients>{
+    Member{"dfilter", &ConvPoolingGradients::dfilter}, Member{"dx", &ConvPoolingGradients::dx}};
 template <>
 inline constexpr std::tuple kMembers<BatchNormResult>{Member{"y", &BatchNormResult::y},
                                                       Member{"mean", &BatchNormResult::mean},
@@ -56,52 +57,53 @@ Tensor conv2d_of(const Tensor& x, const Tensor& filter, const Pair& stride, cons
   const Conv2d conv{stride, padding, dilation, groups};
   const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv);
   Tensor y({problem.n, problem.k, problem.out_h(), problem.out_w()});
-  conv2d(x, filter, conv, y, {bias, activation, slope});
+  conv2d_into(y, x, filter, conv, {bias, activation, slope});
   return y;
 }
 
 Tensor conv2d_dx(const Tensor& dy, const Tensor& filter, const Shape& shape, const Pair& stride,
                  const Pair& padding, const Pair& dilation, int64_t groups) {
   Tensor dx(shape);
-  conv2d_backward_data(dy, filter, {stride, padding, dilation, groups}, dx);
+  conv2d_backward_data_into(dx, dy, filter, {stride, padding, dilation, groups});
   return dx;
 }
 
 Tensor conv2d_dfilter(const Tensor& x, const Tensor& dy, const Shape& shape, const Pair& stride,
                       const Pair& padding, const Pair& dilation, int64_t groups) {
   Tensor dfilter(shape);
-  conv2d_backward_filter(x, dy, {stride, padding, dilation, groups}, dfilter);
+  conv2d_backward_filter_into(dfilter, x, dy, {stride, padding, dilation, groups});
   return dfilter;
 }
 
-PoolResult conv_pool(const Tensor& x, const Tensor& filter, const Tensor* bias, const Pair& stride,
-                     const Pair& padding, const Pair& dilation, int64_t groups, const Pair& window,
-                     const Pair& pool_stride, const Pair& pool_padding, bool ceil_mode,
-                     Activation activation) {
-  PoolResult result;
+PoolingResult conv_pooling(const Tensor& x, const Tensor& filter, const Tensor* bias,
+                           const Pair& stride, const Pair& padding, const Pair& dilation,
+                           int64_t groups, const Pair& window, const Pair& pool_stride,
+                           const Pair& pool_padding, bool ceil_mode, Activation activation) {
+  PoolingResult result;
   conv2d_max_pool({.x = x,
                    .filter = filter,
                    .bias = bias,
                    .conv = {stride, padding, dilation, groups},
-                   .pool = {window, pool_stride, pool_padding, ceil_mode},
+                   .pooling = {window, pool_stride, pool_padding, ceil_mode},
                    .y = result.y,
                    .indices = &result.indices,
                    .activation = activation});
   return result;
 }
 
-ConvPoolGradients conv_pool_backward(const Tensor& x, const Tensor& filter, const Tensor& dy,
-                                     const Tensor& indices, const Pair& stride, const Pair& padding,
-                                     const Pair& dilation, int64_t groups, const Pair& window,
-                                     const Pair& pool_stride, const Pair& pool_padding,
-                                     bool ceil_mode) {
-  ConvPoolGradients result{Tensor(filter.shape()), {}};
+ConvPoolingGradients conv_pooling_backward(const Tensor& x, const Tensor& filter, const Tensor& dy,
+                                           const Tensor& indices, const Pair& stride,
+                                           const Pair& padding, const Pair& dilation,
+                                           int64_t groups, const Pair& window,
+                                           const Pair& pool_stride, const Pair& pool_padding,
+                                           bool ceil_mode) {
+  ConvPoolingGradients result{Tensor(filter.shape()), {}};
   conv2d_max_pool_backward({.x = x,
                             .filter = filter,
                             .dy = dy,
                             .indices = indices,
                             .conv = {stride, padding, dilation, groups},
-                            .pool = {window, pool_stride, pool_padding, ceil_mode},
+                            .pooling = {window, pool_stride, pool_padding, ceil_mode},
                             .dfilter = result.dfilter,
                             .dx = &result.dx});
   return result;
@@ -124,12 +126,12 @@ void add_convolutions(OperationGroup& table) {
       "conv2d_max_pool(x, filter, bias = null, stride = [1, 1], padding = [0, 0], "
       "dilation = [1, 1], groups = 1, window = [2, 2], pool_stride = [2, 2], "
       "pool_padding = [0, 0], ceil_mode = false, activation = \"none\")",
-      "max_pool2d(conv2d(x)) without the convolution's whole output in memory.", conv_pool);
+      "max_pool2d(conv2d(x)) without the convolution's whole output in memory.", conv_pooling);
   table.add(
       "conv2d_max_pool_backward(x, filter, dy, indices, stride = [1, 1], padding = [0, 0], "
       "dilation = [1, 1], groups = 1, window = [2, 2], pool_stride = [2, 2], "
       "pool_padding = [0, 0], ceil_mode = false)",
-      "The gradients of conv2d_max_pool() without an activation.", conv_pool_backward);
+      "The gradients of conv2d_max_pool() without an activation.", conv_pooling_backward);
 }
 
 void add_pooling(OperationGroup& table) {
@@ -137,10 +139,10 @@ void add_pooling(OperationGroup& table) {
             "The largest elements of windows, and their positions (i32) in their planes.",
             [](const Tensor& x, const Pair& window, const Pair& stride, const Pair& padding,
                bool ceil_mode) {
-              const Pool2d pool{window, stride, padding, ceil_mode};
-              const Shape shape = pool2d_shape(x.shape(), pool);
-              PoolResult result{Tensor(shape), Tensor(shape, DType::i32)};
-              max_pool2d(x, pool, result.y, result.indices);
+              const Pooling2d pooling{window, stride, padding, ceil_mode};
+              const Shape shape = pooling2d_shape(x.shape(), pooling);
+              PoolingResult result{Tensor(shape), Tensor(shape, DType::i32)};
+              max_pool2d_into(result.y, result.indices, x, pooling);
               return result;
             });
   table.add(
@@ -150,7 +152,7 @@ void add_pooling(OperationGroup& table) {
       [](const Tensor& dy, const Tensor& indices, const Shape& shape, const Pair& window,
          const Pair& stride, const Pair& padding, bool ceil_mode) {
         Tensor dx(shape);
-        max_pool2d_backward(dy, indices, {window, stride, padding, ceil_mode}, dx);
+        max_pool2d_backward_into(dx, dy, indices, {window, stride, padding, ceil_mode});
         return dx;
       });
   table.add(
@@ -159,9 +161,9 @@ void add_pooling(OperationGroup& table) {
       "The means of windows. count_padding divides by the whole window.",
       [](const Tensor& x, const Pair& window, const Pair& stride, const Pair& padding,
          bool ceil_mode, bool count_padding) {
-        const Pool2d pool{window, stride, padding, ceil_mode, count_padding};
-        Tensor y(pool2d_shape(x.shape(), pool));
-        average_pool2d(x, pool, y);
+        const Pooling2d pooling{window, stride, padding, ceil_mode, count_padding};
+        Tensor y(pooling2d_shape(x.shape(), pooling));
+        average_pool2d_into(y, x, pooling);
         return y;
       });
   table.add(
@@ -171,7 +173,7 @@ void add_pooling(OperationGroup& table) {
       [](const Tensor& dy, const Shape& shape, const Pair& window, const Pair& stride,
          const Pair& padding, bool ceil_mode, bool count_padding) {
         Tensor dx(shape);
-        average_pool2d_backward(dy, {window, stride, padding, ceil_mode, count_padding}, dx);
+        average_pool2d_backward_into(dx, dy, {window, stride, padding, ceil_mode, count_padding});
         return dx;
       });
 }
@@ -215,14 +217,14 @@ void add_normalization(OperationGroup& table) {
             "Local response normalization across channels.",
             [](In x, int64_t size, float alpha, float beta, float k) {
               Tensor y(x.shape());
-              lrn(x, {size, alpha, beta, k}, y);
+              lrn_into(y, x, {size, alpha, beta, k});
               return y;
             });
   table.add("lrn_backward(x, y, dy, size = 5, alpha = 1e-4, beta = 0.75, k = 1)",
             "The gradient of lrn().",
             [](In x, In y, In dy, int64_t size, float alpha, float beta, float k) {
               Tensor dx(x.shape());
-              lrn_backward(x, y, dy, {size, alpha, beta, k}, dx);
+              lrn_backward_into(dx, x, y, dy, {size, alpha, beta, k});
               return dx;
             });
   table.add("normalize(x, mean = [], std = [])",

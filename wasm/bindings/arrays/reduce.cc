@@ -45,7 +45,9 @@ void add_reduce_operations(OperationGroup&& table) {
   table.add("reduce(kind, x, axes = [], keep_dims = false)", "The reduction with this name.",
             reduce);
   table.add("reduce_into(kind, x, axes, out, beta = 0)", "out = reduction + beta * out.",
-            reduce_into);
+            [](Reduction kind, const Tensor& x, const Axes& axes, Tensor& out, float beta) {
+              reduce_into(out, kind, x, axes, beta);
+            });
   table.add("sum(x, axes = [], keep_dims = false)", "The sum.", sum);
   table.add("prod(x, axes = [], keep_dims = false)", "The product.", prod);
   table.add("mean(x, axes = [], keep_dims = false)", "The mean.", mean);

@@ -32,7 +32,7 @@ struct DotFilterTask {
   const conv::Gather gather;
   const std::vector<int64_t> positions;
   const float *x, *dy;
-  const std::optional<conv::PoolSource> pool;  // set: replaces dy
+  const std::optional<conv::PoolingSource> pooling;  // set: replaces dy
 
   void sum(int64_t begin, int64_t end, int64_t group, int64_t k, int64_t rows, float* sums) const;
 };
@@ -62,11 +62,11 @@ void DotFilterTask::sum(int64_t begin, int64_t end, int64_t group, int64_t k, in
         }
         const int64_t height = std::min(gather.block_rows(), p.out_h() - row);
         const int64_t some =
-            pool ? std::clamp<int64_t>(kBandFloats / (units * band_row), 1, rows) : rows;
+            pooling ? std::clamp<int64_t>(kBandFloats / (units * band_row), 1, rows) : rows;
         for (int64_t i = 0; i < rows; i += some) {
           const int64_t m = std::min(some, rows - i), from = image * p.k + first_k + i;
           std::optional<conv::UnpooledRows> band;
-          if (pool) band.emplace(*pool, from, m, row, row + height, units, p.k);
+          if (pooling) band.emplace(*pooling, from, m, row, row + height, units, p.k);
           const int64_t stride = band ? band->rows() * p.out_w() : plane;
           conv::correlate({.units = units,
                            .pixels = height * p.out_w(),
@@ -98,17 +98,18 @@ class DotFilter final : public ConvSolver {
     return conv::filter_sums_bytes(p);
   }
 
-  bool pools(const ConvProblem&) const override { return true; }
+  bool fuses_pooling(const ConvProblem&) const override { return true; }
 
   void run(const ConvProblem& p, const ConvArgs& args) const override {
     const conv::Gather whole = gather(p);
-    const DotFilterTask task{
-        p,
-        whole,
-        whole.positions(p.s, p.r * p.s),
-        args.x->data<float>(),
-        args.pool ? nullptr : args.y->data<float>(),
-        args.pool ? std::optional<conv::PoolSource>(std::in_place, *args.pool) : std::nullopt};
+    const DotFilterTask task{p,
+                             whole,
+                             whole.positions(p.s, p.r * p.s),
+                             args.x->data<float>(),
+                             args.pooling ? nullptr : args.y->data<float>(),
+                             args.pooling
+                                 ? std::optional<conv::PoolingSource>(std::in_place, *args.pooling)
+                                 : std::nullopt};
     conv::sum_filter(p, args, false,
                      [&](int64_t begin, int64_t end, int64_t group, int64_t k, int64_t rows,
                          float* sums) { task.sum(begin, end, group, k, rows, sums); });

@@ -70,18 +70,18 @@ class ImplicitGemm final : public ConvSolver {
     return static_cast<uint64_t>(floats) * sizeof(float);
   }
 
-  bool pools(const ConvProblem& p) const override {
+  bool fuses_pooling(const ConvProblem& p) const override {
     return p.direction == ConvDirection::forward && conv::shares_evenly(p.n * p.groups);
   }
 
   void run(const ConvProblem& p, const ConvArgs& args) const override {
-    std::optional<conv::PoolTarget> pool;
+    std::optional<conv::PoolingTarget> pooling;
     conv::ConvProduct whole = product(p);
     whole.filter = args.filter->data<float>();
     if (p.direction == ConvDirection::forward) {
       whole.x = args.x->data<float>();
-      if (args.pool)
-        whole.pool = &pool.emplace(*args.pool);
+      if (args.pooling)
+        whole.pooling = &pooling.emplace(*args.pooling);
       else
         whole.y = args.y->overwrite<float>();
       whole.bias = args.bias ? args.bias->data<float>() : nullptr;

@@ -67,8 +67,8 @@ class OuterFilterTask {
       : plan_(p),
         p_(p),
         x_(args.x->data<float>()),
-        dy_(args.pool ? nullptr : args.y->data<float>()) {
-    if (args.pool) pool_.emplace(*args.pool);
+        dy_(args.pooling ? nullptr : args.y->data<float>()) {
+    if (args.pooling) pooling_.emplace(*args.pooling);
   }
 
   void sum(int64_t begin, int64_t end, int64_t group, int64_t k, int64_t rows, float* sums) const {
@@ -96,8 +96,8 @@ class OuterFilterTask {
           cpu::gemm_kernels().pack_transposed(pixels, static_cast<int>(count),
                                               static_cast<int>(block), dy, stride, to);
         };
-        if (pool_) {
-          const conv::UnpooledRows dy(*pool_, first, count, row, row + pixels / p_.out_w());
+        if (pooling_) {
+          const conv::UnpooledRows dy(*pooling_, first, count, row, row + pixels / p_.out_w());
           pack(dy.data(), dy.rows() * p_.out_w());
         } else {
           pack(dy_ + first * plane + row * p_.out_w(), plane);
@@ -149,7 +149,7 @@ class OuterFilterTask {
   OuterFilterPlan plan_;
   const ConvProblem& p_;
   const float *x_, *dy_;
-  std::optional<conv::PoolSource> pool_;  // set: replaces dy
+  std::optional<conv::PoolingSource> pooling_;  // set: replaces dy
 };
 
 class OuterFilter final : public ConvSolver {
@@ -166,7 +166,7 @@ class OuterFilter final : public ConvSolver {
     return conv::filter_sums_bytes(p);
   }
 
-  bool pools(const ConvProblem&) const override { return true; }
+  bool fuses_pooling(const ConvProblem&) const override { return true; }
 
   void run(const ConvProblem& p, const ConvArgs& args) const override {
     const OuterFilterTask task(p, args);

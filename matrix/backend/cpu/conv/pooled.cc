@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "matrix/backend/cpu/conv/gather.h"
-#include "matrix/backend/cpu/pool.h"
+#include "matrix/backend/cpu/pooling.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::conv {
@@ -15,7 +15,7 @@ constexpr double kMostIdle = 0.1;
 
 }  // namespace
 
-PooledPlanes::PooledPlanes(const PoolTarget& target, int64_t first_plane, int64_t planes,
+PooledPlanes::PooledPlanes(const PoolingTarget& target, int64_t first_plane, int64_t planes,
                            int64_t block_rows)
     : target_(target),
       plane_(first_plane),
@@ -24,7 +24,7 @@ PooledPlanes::PooledPlanes(const PoolTarget& target, int64_t first_plane, int64_
       band_(thread_scratch(kSlot, planes * rows_ * target.args.in_w)) {}
 
 void PooledPlanes::add(int64_t count) {
-  const PoolArgs& p = target_.args;
+  const PoolingArgs& p = target_.args;
   written_ = std::min(written_ + count, p.in_h);
   const int64_t room = written_ + p.padding[0] - p.window[0];
   const int64_t full = room < 0 ? 0 : std::min(p.out_h, room / p.stride[0] + 1);
@@ -46,9 +46,9 @@ void PooledPlanes::add(int64_t count) {
   pooled_ = end;
 }
 
-UnpooledRows::UnpooledRows(const PoolSource& source, int64_t first_plane, int64_t planes,
+UnpooledRows::UnpooledRows(const PoolingSource& source, int64_t first_plane, int64_t planes,
                            int64_t begin, int64_t end, int64_t images, int64_t image_planes) {
-  const PoolArgs& p = source.args;
+  const PoolingArgs& p = source.args;
   const int64_t even = begin & ~int64_t{1}, after = (end + 1) & ~int64_t{1};
   rows_ = after - even;
   float* const band = thread_scratch(kSlot, images * planes * rows_ * p.in_w);

@@ -92,10 +92,10 @@ void run_product(const ConvProduct& p, const Gather& gather, float* packed_filte
     if (!c) scatter(p, rows, columns, first_row, count, tile, p.y + image_group * p.m * plane);
     return count;
   };
-  if (p.pool) {
+  if (p.pooling) {
     parallel_for(p.images * p.groups, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        PooledPlanes pooled(*p.pool, i * p.m, p.m, gather.block_rows());
+        PooledPlanes pooled(*p.pooling, i * p.m, p.m, gather.block_rows());
         for (int64_t row_block = 0; row_block < row_blocks; ++row_block)
           pooled.add(compute(i, row_block, pooled.next(), pooled.rows() * p.plane_w));
       }

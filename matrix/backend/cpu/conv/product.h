@@ -18,7 +18,7 @@ struct ConvProduct {
   const float* bias = nullptr;
   Activation activation = Activation::none;
   float slope = 0;
-  const PoolTarget* pool = nullptr;  // replaces y; the gather must name all elements of y
+  const PoolingTarget* pooling = nullptr;  // replaces y; the gather must name all elements of y
 };
 
 int64_t packed_filter_floats(const ConvProduct& product, const Gather& gather);

@@ -99,7 +99,9 @@ class StridedWinograd final : public ConvSolver {
     return x_bytes(q) + filter_bytes(q) + inner().workspace_bytes(q);
   }
 
-  bool pools(const ConvProblem& p) const override { return inner().pools(by_phases(p)); }
+  bool fuses_pooling(const ConvProblem& p) const override {
+    return inner().fuses_pooling(by_phases(p));
+  }
 
   void run(const ConvProblem& p, const ConvArgs& args) const override {
     const ConvProblem q = by_phases(p);

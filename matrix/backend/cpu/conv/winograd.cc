@@ -100,7 +100,7 @@ class Block {
              conv::winograd_padded(plan.outputs) * tiles_ + kLine} {}
 
   /// Reads x, or the unpooled gradient. Writes y, or the next rows of `pooled`.
-  void run(const float* x, const std::optional<conv::PoolSource>& pool, const float* filter,
+  void run(const float* x, const std::optional<conv::PoolingSource>& pooling, const float* filter,
            const ConvArgs& args, float* y, conv::PooledPlanes* pooled) const {
     const int64_t elements = p_.form.elements();
     float* in = conv::thread_scratch(0, elements * in_.element_stride);
@@ -109,12 +109,12 @@ class Block {
     each_strip(p_.inputs, p_.h, p_.w,
                [&](int64_t plane, const conv::WinogradStrip& strip, int64_t c, int64_t tile) {
                  float* to = in + tile * in_.tile_stride + c;
-                 if (!pool)
+                 if (!pooling)
                    return conv::winograd_input(p_.form, strip, x + plane * p_.h * p_.w, p_.top,
                                                p_.left, scratch, to, in_);
                  const int64_t first = strip.tile_row * p_.form.outputs - p_.top;
                  const int64_t rows = strip.tile_rows * p_.form.outputs + p_.form.taps - 1;
-                 const conv::UnpooledRows dy(*pool, plane, strip.channels, first, first + rows);
+                 const conv::UnpooledRows dy(*pooling, plane, strip.channels, first, first + rows);
                  conv::winograd_input(p_.form, of_rows(strip, dy.rows()), dy.data(), 0, p_.left,
                                       scratch, to, in_);
                });
@@ -209,7 +209,7 @@ class Winograd final : public ConvSolver {
                      reinterpret_cast<float*>(prepared.overwrite<uint8_t>()));
   }
 
-  bool pools(const ConvProblem& p) const override {
+  bool fuses_pooling(const ConvProblem& p) const override {
     if (p.direction != ConvDirection::forward) return true;
     const WinogradPlan plan(form_, p);
     // A block covers several images and reads the filters once for all, unless the filters stay in
@@ -227,17 +227,17 @@ class Winograd final : public ConvSolver {
     if (!args.prepared) prepare(p, *args.filter, *args.workspace);
     const auto* filter = reinterpret_cast<const float*>(
         (args.prepared ? args.prepared : args.workspace)->data<uint8_t>());
-    if (args.pool && !plan.turned) return run_pooled(plan, args, filter);
-    std::optional<conv::PoolSource> pool;
-    if (args.pool) pool.emplace(*args.pool);
-    const float* x = pool ? nullptr : (plan.turned ? args.y : args.x)->data<float>();
+    if (args.pooling && !plan.turned) return run_pooled(plan, args, filter);
+    std::optional<conv::PoolingSource> pooling;
+    if (args.pooling) pooling.emplace(*args.pooling);
+    const float* x = pooling ? nullptr : (plan.turned ? args.y : args.x)->data<float>();
     float* y = (plan.turned ? args.x : args.y)->overwrite<float>();
     const int64_t blocks = plan.blocks;
     parallel_for(plan.groups * blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t i = task % blocks, row = plan.rows() * i / blocks;
         Block(plan, task / blocks, row, plan.rows() * (i + 1) / blocks - row)
-            .run(x, pool, filter, args, y, nullptr);
+            .run(x, pooling, filter, args, y, nullptr);
       }
     });
     if (is_cheap(args.activation)) return;
@@ -252,7 +252,7 @@ class Winograd final : public ConvSolver {
   /// Each thread computes whole images, in blocks from top to bottom.
   static void run_pooled(const WinogradPlan& plan, const ConvArgs& args, const float* filter) {
     const float* x = args.x->data<float>();
-    const conv::PoolTarget target(*args.pool);
+    const conv::PoolingTarget target(*args.pooling);
     const int64_t blocks = ceil_div(plan.tiles_h, plan.block_rows);
     const int64_t most = ceil_div(plan.tiles_h, blocks);
     parallel_for(plan.images * plan.groups, 1, [&](int64_t begin, int64_t end) {

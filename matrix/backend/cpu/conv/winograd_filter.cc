@@ -75,13 +75,13 @@ class BatchPart {
   BatchPart(const WinogradFilterPlan& plan, const ConvArgs& args, float* workspace, int64_t index)
       : p_(plan),
         x_(args.x->data<float>()),
-        dy_(args.pool ? nullptr : args.y->data<float>()),
+        dy_(args.pooling ? nullptr : args.y->data<float>()),
         tiles_x_(workspace + index * p_.piece_floats()),
         tiles_y_(tiles_x_ + p_.form.elements() * p_.x_stride()),
         sums_(tiles_y_ + p_.form.elements() * p_.y_stride()),
         begin_(std::min(p_.all_rows(), index * p_.piece_rows)),
         end_(std::min(p_.all_rows(), begin_ + p_.piece_rows)) {
-    if (args.pool) pool_.emplace(*args.pool);
+    if (args.pooling) pooling_.emplace(*args.pooling);
   }
 
   /// Layout: [group and block][element][output][input].
@@ -141,11 +141,11 @@ class BatchPart {
                 tile * kWinogradChannels;
     const WinogradLayout layout{kWinogradChannels, p_.y_stride()};
     const int64_t first_plane = plane * p_.outputs + k;
-    if (!pool_)
+    if (!pooling_)
       return winograd_gradient(p_.form, strip, dy_ + first_plane * strip.h * strip.w, scratch, to,
                                layout);
     const int64_t first = strip.tile_row * p_.form.outputs;
-    const UnpooledRows dy(*pool_, first_plane, strip.channels, first,
+    const UnpooledRows dy(*pooling_, first_plane, strip.channels, first,
                           first + strip.tile_rows * p_.form.outputs);
     strip.h = dy.rows(), strip.tile_row = 0;
     winograd_gradient(p_.form, strip, dy.data(), scratch, to, layout);
@@ -180,7 +180,7 @@ class BatchPart {
 
   const WinogradFilterPlan& p_;
   const float *x_, *dy_;
-  std::optional<PoolSource> pool_;  // set: replaces dy
+  std::optional<PoolingSource> pooling_;  // set: replaces dy
   float *tiles_x_, *tiles_y_, *sums_;
   const int64_t begin_, end_;
   int64_t row_ = 0, rows_ = 0;

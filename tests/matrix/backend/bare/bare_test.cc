@@ -18,7 +18,7 @@
 #include "matrix/conv/select.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
-#include "matrix/ops/conv_pool.h"
+#include "matrix/ops/conv_pooling.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
@@ -130,13 +130,13 @@ TEST_CASE(
   const Tensor x = random_tensor({2, 1, 3, 3}, 1, test::bare_device());
   const Tensor filter = Tensor::full({1, 1, 1, 1}, 2, test::bare_device());
   Tensor y(x.shape(), DType::f32, test::bare_device());
-  conv2d(x, filter, {}, y);
+  conv2d_into(y, x, filter, {});
   CHECK(solver.runs == 1);
   CHECK(solver.workspace == 12);
   test::check_close(y, test::doubles(x.to(Device::cpu()) * 2), 0);
   const Tensor wide = Tensor::full({1, 1, 2, 2}, 2, test::bare_device());
   Tensor small({2, 1, 2, 2}, DType::f32, test::bare_device());
-  CHECK_THROWS_WITH_AS(conv2d(x, wide, {}, small),
+  CHECK_THROWS_WITH_AS(conv2d_into(small, x, wide, {}),
                        "[conv2d] expected a solver for n2c1h3w3k1r2s2 on bare:0, got none",
                        DeviceError);
   backend.solvers.clear();
@@ -153,12 +153,12 @@ TEST_CASE("filters that the CPU transforms for a device belong to the current we
   const Conv2d conv{.padding = {1, 1}};
   Tensor y(x.shape(), DType::f32, device);
   float* held = filter.mutable_data<float>();
-  for (int i = 0; i < 3; ++i) conv2d(x, filter, conv, y);
+  for (int i = 0; i < 3; ++i) conv2d_into(y, x, filter, conv);
   CHECK(workspace.derived_bytes() > 0);
   held[0] = 9;
-  conv2d(x, filter, conv, y);
+  conv2d_into(y, x, filter, conv);
   Tensor fresh(x.shape(), DType::f32, device);
-  conv2d(x, filter.clone(), conv, fresh);
+  conv2d_into(fresh, x, filter.clone(), conv);
   CHECK(y.to_vector() == fresh.to_vector());
   workspace.set_limit({});
 }
@@ -252,9 +252,9 @@ TEST_CASE("the workspace for a measurement is added to the block, within the dev
 TEST_CASE("a solver without memory for pooling in the same pass leaves it to a second pass") {
   class Short : public ScaleSolver {
    public:
-    bool pools(const ConvProblem&) const override { return true; }
+    bool fuses_pooling(const ConvProblem&) const override { return true; }
     void run(const ConvProblem& p, const ConvArgs& args) const override {
-      if (!args.pool) return ScaleSolver::run(p, args);
+      if (!args.pooling) return ScaleSolver::run(p, args);
       ++refused;
       throw std::bad_alloc();
     }
@@ -272,12 +272,12 @@ TEST_CASE("a solver without memory for pooling in the same pass leaves it to a s
   CHECK(y.device() == test::bare_device());
   CHECK(solver.refused == 1);
   CHECK(solver.runs == 1);
-  max_pool2d(x.to(Device::cpu()) * 2, {}, expected, places);
+  max_pool2d_into(expected, places, x.to(Device::cpu()) * 2, {});
   CHECK(y.to_vector() == expected.to_vector());
   CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
   backend.solvers.clear();
   test::bare_device().workspace().set_limit({});
-  Tensor made;  // the CPU pools in the same pass
+  Tensor made;  // the CPU computes the pooling in the same pass
   conv2d_max_pool({.x = x, .filter = filter, .y = made});
   CHECK(made.device() == test::bare_device());
   CHECK(made.to_vector() == expected.to_vector());
@@ -303,7 +303,7 @@ TEST_CASE("a solver that computes wrong values is measured but not used") {
   std::string warned;
   set_log_sink([&](LogLevel, std::string_view text) { warned += text; });
   test::WithTunePolicy policy({TuneMode::exhaustive});
-  conv2d(x, filter, {}, y);
+  conv2d_into(y, x, filter, {});
   const auto results = conv_results(backend, conv_problem(x.shape(), filter.shape(), {}));
   REQUIRE(results.size() == 2);
   CHECK(results[0] == TuningResult{"wrong", 0, 12, TuningOutcome::wrong});
@@ -318,7 +318,7 @@ TEST_CASE("a solver that computes wrong values is measured but not used") {
   test::bare_device().workspace().set_limit({});
   allocator.set_budget(allocator.account().in_use);
   // Also without room for any solver.
-  CHECK_THROWS_AS(conv2d(x, filter, {}, other), OutOfMemory);
+  CHECK_THROWS_AS(conv2d_into(other, x, filter, {}), OutOfMemory);
   allocator.set_budget({});
   CHECK(warned.find("wrong computes wrong values for n2c1h3w3k1r1s1") != std::string::npos);
   test::check_close(y, test::doubles(x.to(Device::cpu()) * 3), 0);
@@ -356,7 +356,7 @@ TEST_CASE("a solver that is slow only on its first run is measured after that ru
     backend.solvers = first ? std::vector<const ConvSolver*>{&late, &steady}
                             : std::vector<const ConvSolver*>{&steady, &late};
     test::WithTunePolicy policy({TuneMode::exhaustive});
-    conv2d(x, filter, {}, y);
+    conv2d_into(y, x, filter, {});
     CHECK(late.runs >= 5);
     const auto results = conv_results(backend, conv_problem(x.shape(), filter.shape(), {}));
     REQUIRE(results.size() == 2);

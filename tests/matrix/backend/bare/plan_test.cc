@@ -87,19 +87,19 @@ TEST_CASE("plan: a faster solver without room for the whole minibatch runs on pi
   CHECK(plain.images.empty());
 
   Tensor dx(p.x.shape(), DType::f32, test::bare_device());
-  conv2d_backward_data(p.y, p.filter, {}, dx);
+  conv2d_backward_data_into(dx, p.y, p.filter, {});
   large_workspace.images.clear();
-  conv2d_backward_data(p.y, p.filter, {}, dx);
+  conv2d_backward_data_into(dx, p.y, p.filter, {});
   CHECK(large_workspace.images == std::vector<int64_t>{3, 4});
   test::check_close(dx, test::doubles(p.y.to(Device::cpu()) * 3), 0);
 
   Tensor gradient = Tensor::full({1, 1, 1, 1}, 2, test::bare_device());
   // This call measures, and must not add to it.
-  conv2d_backward_filter(p.x, p.y, {}, gradient, 0.5f);
+  conv2d_backward_filter_into(gradient, p.x, p.y, {}, 0.5f);
   const float expected = 1 + sum(p.x * p.y).item();
   CHECK(gradient.item() == doctest::Approx(expected).epsilon(1e-5));  // sums of 63 products
   large_workspace.images.clear();
-  conv2d_backward_filter(p.x, p.y, {}, gradient, 1);
+  conv2d_backward_filter_into(gradient, p.x, p.y, {}, 1);
   CHECK(large_workspace.images == std::vector<int64_t>{3, 4});
   CHECK(gradient.item() == doctest::Approx(2 * expected - 1).epsilon(1e-5));
 }

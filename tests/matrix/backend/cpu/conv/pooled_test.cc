@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests solvers that pool the output in the same pass. They must give the bits of a convolution
+// Tests solvers that compute pooling in the same pass. They must give the bits of a convolution
 // followed by pooling, in all directions, also for ties and NaNs.
 #include "matrix/backend/cpu/conv/pooled.h"
 
@@ -15,7 +15,7 @@
 
 #include "matrix/backend/backend.h"
 #include "matrix/backend/cpu/conv/gather.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 #include "matrix/threads.h"
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/reference.h"
@@ -24,7 +24,7 @@
 namespace kaiseki {
 namespace {
 
-const Pool2d kPools[] = {
+const Pooling2d kPoolings[] = {
     {},
     {.window = {3, 3}, .stride = {2, 2}},
     {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}, .ceil_mode = true},
@@ -53,9 +53,9 @@ std::vector<ConvProblem> cases() {
   return all;
 }
 
-bool fits(const ConvProblem& p, const Pool2d& pool) {
-  return p.out_h() + 2 * pool.padding[0] >= pool.window[0] &&
-         p.out_w() + 2 * pool.padding[1] >= pool.window[1];
+bool fits(const ConvProblem& p, const Pooling2d& pooling) {
+  return p.out_h() + 2 * pooling.padding[0] >= pooling.window[0] &&
+         p.out_w() + 2 * pooling.padding[1] >= pooling.window[1];
 }
 
 /// A few different values, so that maxima tie, and a NaN.
@@ -74,8 +74,8 @@ bool same(const Tensor& a, const Tensor& b) {
   return x.size() == y.size();
 }
 
-void check_forward(const ConvSolver& solver, const ConvProblem& p, const Pool2d& pool) {
-  const Shape whole{p.n, p.k, p.out_h(), p.out_w()}, shape = pool2d_shape(whole, pool);
+void check_forward(const ConvSolver& solver, const ConvProblem& p, const Pooling2d& pooling) {
+  const Shape whole{p.n, p.k, p.out_h(), p.out_w()}, shape = pooling2d_shape(whole, pooling);
   Tensor x = tied({p.n, p.c, p.h, p.w}, 1), filter = tied({p.k, p.c / p.groups, p.r, p.s}, 2);
   filter.mutable_data<float>()[filter.size() / 3] = 1;
   const Tensor bias = test::random_tensor({p.k}, 3, Device::cpu());
@@ -83,28 +83,28 @@ void check_forward(const ConvSolver& solver, const ConvProblem& p, const Pool2d&
   Tensor between(whole), expected(shape), places(shape, DType::i32);
   args.y = &between;
   test::run_solver(solver, p, args, Device::cpu());
-  max_pool2d(between, pool, expected, places);
-  PoolArgs pooling = pool_args(whole, shape, pool, true);
+  max_pool2d_into(expected, places, between, pooling);
+  PoolingArgs wanted = pooling_args(whole, shape, pooling, true);
   Tensor y = Tensor::full(shape, 7), indices = Tensor::zeros(shape, DType::i32);
-  pooling.y = &y;
-  pooling.indices = &indices;
+  wanted.y = &y;
+  wanted.indices = &indices;
   args.y = nullptr;
-  args.pool = &pooling;
+  args.pooling = &wanted;
   test::run_solver(solver, p, args, Device::cpu());
   CHECK(same(y, expected));
   CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
   y = Tensor::full(shape, 7);
-  pooling.indices = nullptr;
+  wanted.indices = nullptr;
   test::run_solver(solver, p, args, Device::cpu());
   CHECK(same(y, expected));
 }
 
-void check_backward(const ConvSolver& solver, const ConvProblem& p, const Pool2d& pool) {
-  const Shape whole{p.n, p.k, p.out_h(), p.out_w()}, shape = pool2d_shape(whole, pool);
+void check_backward(const ConvSolver& solver, const ConvProblem& p, const Pooling2d& pooling) {
+  const Shape whole{p.n, p.k, p.out_h(), p.out_w()}, shape = pooling2d_shape(whole, pooling);
   Tensor output = tied(whole, 1), y(shape), indices(shape, DType::i32), between(whole);
-  max_pool2d(output, pool, y, indices);
+  max_pool2d_into(y, indices, output, pooling);
   const Tensor dy = test::random_tensor(shape, 2, Device::cpu());
-  max_pool2d_backward(dy, indices, pool, between);
+  max_pool2d_backward_into(between, dy, indices, pooling);
   Tensor x = test::random_tensor({p.n, p.c, p.h, p.w}, 3, Device::cpu());
   Tensor filter = test::random_tensor({p.k, p.c / p.groups, p.r, p.s}, 4, Device::cpu());
   Tensor& result = p.direction == ConvDirection::backward_data ? x : filter;
@@ -114,11 +114,11 @@ void check_backward(const ConvSolver& solver, const ConvProblem& p, const Pool2d
   test::run_solver(solver, p, args, Device::cpu());
   const Tensor expected = result;
   result = before;
-  PoolArgs pooling = pool_args(whole, shape, pool, true);
-  pooling.dy = &dy;
-  pooling.indices = &indices;
+  PoolingArgs wanted = pooling_args(whole, shape, pooling, true);
+  wanted.dy = &dy;
+  wanted.indices = &indices;
   args.y = nullptr;
-  args.pool = &pooling;
+  args.pooling = &wanted;
   test::run_solver(solver, p, args, Device::cpu());
   CHECK(same(result, expected));
 }
@@ -131,20 +131,20 @@ TEST_CASE("a convolution with pooling gives the bits of both operations") {
     set_thread_count(threads);
     int turn = threads;
     for (ConvProblem p : cases())
-      for (const Pool2d& pool : kPools) {
+      for (const Pooling2d& pooling : kPoolings) {
         // Each case has one number of threads. A slow build runs every second case.
-        if (++turn % (KAISEKI_SLOW ? 4 : 2) || !fits(p, pool)) continue;
+        if (++turn % (KAISEKI_SLOW ? 4 : 2) || !fits(p, pooling)) continue;
         for (const ConvSolver* solver : Device::cpu().backend().conv_solvers())
           for (auto direction : {ConvDirection::forward, ConvDirection::backward_data,
                                  ConvDirection::backward_filter}) {
             p.direction = direction;
-            if (!solver->applicable(p) || !solver->pools(p)) continue;
-            INFO(std::string(solver->name()), " ", p.str(), " pooled by ", pool.window[0], "x",
-                 pool.window[1], " stride ", pool.stride[0], " padding ", pool.padding[0]);
+            if (!solver->applicable(p) || !solver->fuses_pooling(p)) continue;
+            INFO(std::string(solver->name()), " ", p.str(), " pooled by ", pooling.window[0], "x",
+                 pooling.window[1], " stride ", pooling.stride[0], " padding ", pooling.padding[0]);
             if (direction == ConvDirection::forward)
-              check_forward(*solver, p, pool);
+              check_forward(*solver, p, pooling);
             else
-              check_backward(*solver, p, pool);
+              check_backward(*solver, p, pooling);
             (direction == ConvDirection::forward         ? forward
              : direction == ConvDirection::backward_data ? data
                                                          : gradient)

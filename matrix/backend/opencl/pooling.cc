@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Maximum and average pooling.
-#include "matrix/backend/operations/pool.h"
+#include "matrix/backend/operations/pooling.h"
 
 #include <array>
 
@@ -11,7 +11,7 @@
 namespace kaiseki::opencl {
 namespace {
 
-std::string options(const PoolArgs& args) {
+std::string options(const PoolingArgs& args) {
   return define("WINDOW_H", args.window[0]) + define("WINDOW_W", args.window[1]) +
          define("STRIDE_H", args.stride[0]) + define("STRIDE_W", args.stride[1]) +
          define("PAD_H", args.padding[0]) + define("PAD_W", args.padding[1]) +
@@ -19,7 +19,7 @@ std::string options(const PoolArgs& args) {
 }
 
 /// The number of results per work-item of the kernel for 2 x 2 windows.
-int64_t lanes(const PoolArgs& args) {
+int64_t lanes(const PoolingArgs& args) {
   constexpr std::array<int64_t, 2> two = {2, 2}, none = {0, 0};
   bool inside = 2 * args.out_h <= args.in_h && 2 * args.out_w <= args.in_w;
   if (args.window != two || args.stride != two || args.padding != none || !inside) return 0;
@@ -28,17 +28,18 @@ int64_t lanes(const PoolArgs& args) {
   return args.out_w >= 8 ? 8 : 0;
 }
 
-Rows rows_of(const PoolArgs& args) {
+Rows rows_of(const PoolingArgs& args) {
   return {args.in_w, args.out_w, args.stride[1], args.padding[1], args.window[1]};
 }
 
 /// On CPUs each work-item takes a plane, on GPUs one element of the result.
-class PoolLaunch {
+class PoolingLaunch {
  public:
-  PoolLaunch(OpenclDevice& device, const PoolArgs& args, const std::string& kernel, int64_t results)
+  PoolingLaunch(OpenclDevice& device, const PoolingArgs& args, const std::string& kernel,
+                int64_t results)
       : planes_(device.style() == Style::cpu && fits_private_memory(rows_of(args))),
         items_(planes_ ? args.planes : results),
-        launch_(device, planes_ ? "pool_planes.cl" : "pool.cl",
+        launch_(device, planes_ ? "pooling_planes.cl" : "pooling.cl",
                 planes_ ? kernel + "_planes" : kernel,
                 options(args) + (planes_ ? define("LANES", lanes(args)) + row_options(rows_of(args))
                                          : std::string())) {
@@ -62,20 +63,20 @@ class PoolLaunch {
   Launch launch_;
 };
 
-void pool_forward(OpenclDevice& device, const PoolArgs& args) {
+void pooling_forward(OpenclDevice& device, const PoolingArgs& args) {
   int64_t total = args.planes * args.out_h * args.out_w;
   if (total == 0) return;
-  PoolLaunch launch(device, args, args.maximum ? "max_pool" : "average_pool", total);
+  PoolingLaunch launch(device, args, args.maximum ? "max_pool" : "average_pool", total);
   launch.arguments().in(*args.x).out(*args.y);
   if (args.maximum) launch.arguments().out(*args.indices);
   launch.run();
 }
 
-void pool_backward(OpenclDevice& device, const PoolArgs& args) {
+void pooling_backward(OpenclDevice& device, const PoolingArgs& args) {
   int64_t total = args.planes * args.in_h * args.in_w;
   if (total == 0) return;
-  PoolLaunch launch(device, args, args.maximum ? "max_pool_backward" : "average_pool_backward",
-                    total);
+  PoolingLaunch launch(device, args, args.maximum ? "max_pool_backward" : "average_pool_backward",
+                       total);
   launch.arguments().in(*args.dy);
   if (args.maximum) launch.arguments().in(*args.indices);
   launch.arguments().out(*args.dx);
@@ -84,9 +85,9 @@ void pool_backward(OpenclDevice& device, const PoolArgs& args) {
 
 }  // namespace
 
-void add_pool(OpenclKernels& kernels) {
-  kernels.add(kPoolForward, pool_forward);
-  kernels.add(kPoolBackward, pool_backward);
+void add_pooling(OpenclKernels& kernels) {
+  kernels.add(kPoolingForward, pooling_forward);
+  kernels.add(kPoolingBackward, pooling_backward);
 }
 
 }  // namespace kaiseki::opencl

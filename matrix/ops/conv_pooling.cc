@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/ops/conv_pool.h"
+#include "matrix/ops/conv_pooling.h"
 
 #include "matrix/backend/dispatch.h"
-#include "matrix/backend/operations/pool.h"
+#include "matrix/backend/operations/pooling.h"
 #include "matrix/conv/select.h"
 #include "matrix/ops/check.h"
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 
 namespace kaiseki {
 namespace {
@@ -36,13 +36,13 @@ bool run(const ConvProblem& problem, const Tensor& x, const ConvArgs& args) {
 
 }  // namespace
 
-void conv2d_max_pool(const ConvMaxPool& pass) {
-  const auto& [x, filter, bias, conv, pool, y, indices, activation] = pass;
+void conv2d_max_pool(const ConvMaxPooling& pass) {
+  const auto& [x, filter, bias, conv, pooling, y, indices, activation] = pass;
   constexpr std::string_view kName = "conv2d_max_pool";
   check_tensor(x, "the input", kName);
   check_input(kName, "the filter", filter, filter.shape(), x);
   const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv);
-  const Shape whole = convolved(problem), shape = pool2d_shape(whole, pool);
+  const Shape whole = convolved(problem), shape = pooling2d_shape(whole, pooling);
   if (bias) check_input(kName, "the bias", *bias, {problem.k}, x);
   if (y.defined()) {
     check_operand(y, "the output", shape, x, kName);
@@ -54,7 +54,7 @@ void conv2d_max_pool(const ConvMaxPool& pass) {
   }
   require(activation == Activation::none || activation == Activation::relu, kName,
           "only the activations none and relu can be combined with pooling");
-  PoolArgs args = pool_args(whole, shape, pool, true);
+  PoolingArgs args = pooling_args(whole, shape, pooling, true);
   args.y = &y;
   args.indices = indices;
   Tensor input = x.contiguous(), weights = filter.contiguous();
@@ -64,18 +64,18 @@ void conv2d_max_pool(const ConvMaxPool& pass) {
                                    .filter = &weights,
                                    .bias = bias ? &shift : nullptr,
                                    .activation = activation,
-                                   .pool = &args}))
+                                   .pooling = &args}))
     return;
   Tensor between(whole, DType::f32, x.device());
-  conv2d(input, weights, conv, between, {.bias = bias, .activation = activation});
+  conv2d_into(between, input, weights, conv, {.bias = bias, .activation = activation});
   Tensor places = indices ? *indices : Tensor();
   if (!y.defined()) y = Tensor(shape, DType::f32, x.device());
   if (!places.defined()) places = Tensor(shape, DType::i32, x.device());
-  max_pool2d(between, pool, y, places);
+  max_pool2d_into(y, places, between, pooling);
   if (indices) *indices = places;
 }
 
-void conv2d_max_pool_backward(ConvMaxPoolBackward pass) {
+void conv2d_max_pool_backward(ConvMaxPoolingBackward pass) {
   const Tensor &x = pass.x, &filter = pass.filter;
   Tensor &dy = pass.dy, &indices = pass.indices, &dfilter = pass.dfilter;
   Tensor* const dx = pass.dx;
@@ -83,7 +83,7 @@ void conv2d_max_pool_backward(ConvMaxPoolBackward pass) {
   check_tensor(x, "the input", kName);
   check_input(kName, "the filter", filter, filter.shape(), x);
   ConvProblem problem = conv_problem(x.shape(), filter.shape(), pass.conv);
-  const Shape whole = convolved(problem), shape = pool2d_shape(whole, pass.pool);
+  const Shape whole = convolved(problem), shape = pooling2d_shape(whole, pass.pooling);
   check_input(kName, "the output's gradient", dy, shape, x);
   check_input(kName, "the indices", indices, shape, x, DType::i32);
   check_operand(dfilter, "the filter's gradient", filter.shape(), x, kName);
@@ -92,7 +92,7 @@ void conv2d_max_pool_backward(ConvMaxPoolBackward pass) {
     check_operand(*dx, "the input's gradient", x.shape(), x, kName);
     check_apart(kName, "an input's gradient", *dx, {&x, &filter, &dy, &indices, &dfilter});
   }
-  PoolArgs args = pool_args(whole, shape, pass.pool, true);
+  PoolingArgs args = pooling_args(whole, shape, pass.pooling, true);
   dy = dy.contiguous(), indices = indices.contiguous();
   args.dy = &dy;
   args.indices = &indices;
@@ -100,25 +100,25 @@ void conv2d_max_pool_backward(ConvMaxPoolBackward pass) {
   const auto unpool = [&] {
     if (unpooled.defined()) return;
     unpooled = Tensor(whole, DType::f32, x.device());
-    max_pool2d_backward(dy, indices, pass.pool, unpooled);
+    max_pool2d_backward_into(unpooled, dy, indices, pass.pooling);
     dy = {}, indices = {};
   };
-  // No solver pools there, so dx is allocated after dy is released.
+  // No solver fuses pooling there, so dx is allocated after dy is released.
   if (!x.device().is_cpu()) unpool();
   if (dx) {
     if (!dx->defined()) *dx = Tensor(x.shape(), DType::f32, x.device());
     problem.direction = ConvDirection::backward_data;
     if (unpooled.defined() || x.size() == 0 ||
-        !run(problem, x, {.x = dx, .filter = &weights, .pool = &args})) {
+        !run(problem, x, {.x = dx, .filter = &weights, .pooling = &args})) {
       unpool();
-      conv2d_backward_data(unpooled, weights, pass.conv, *dx);
+      conv2d_backward_data_into(*dx, unpooled, weights, pass.conv);
     }
   }
   problem.direction = ConvDirection::backward_filter;
   if (unpooled.defined() || x.size() == 0 ||
-      !run(problem, x, {.x = &input, .filter = &dfilter, .beta = pass.beta, .pool = &args})) {
+      !run(problem, x, {.x = &input, .filter = &dfilter, .beta = pass.beta, .pooling = &args})) {
     unpool();
-    conv2d_backward_filter(input, unpooled, pass.conv, dfilter, pass.beta);
+    conv2d_backward_filter_into(dfilter, input, unpooled, pass.conv, pass.beta);
   }
 }
 

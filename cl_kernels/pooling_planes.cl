@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Pooling for CPUs, one work-item per plane. WINDOW_H/W, STRIDE_H/W, PAD_H/W and COUNT_PADDING as
-// in pool.cl. LANES 4, 8 or 16: computes this many results at once, for windows of 2 x 2 and stride
+// in pooling.cl. LANES 4, 8 or 16: computes this many results at once, for windows of 2 x 2 and stride
 // 2. LANES 0: all other windows. For their maxima, rows of x are sorted by column % STRIDE_W.
 // MARGIN values of -INFINITY come before a row. More of them follow, so that a row of ROW >= out_w
 // results can be computed. PARTS is the total length.

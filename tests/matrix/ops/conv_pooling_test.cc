@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Convolution with pooling in one pass against the two operations, on every device.
-#include "matrix/ops/conv_pool.h"
+#include "matrix/ops/conv_pooling.h"
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ namespace {
 struct Case {
   Shape x, filter;
   Conv2d conv;
-  Pool2d pool;
+  Pooling2d pooling;
 };
 
 const Case kCases[] = {
@@ -41,18 +41,18 @@ TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gr
                    filter = test::random_tensor(c.filter, 2, device),
                    bias = test::random_tensor({c.filter[0]}, 3, device);
       const ConvProblem p = conv_problem(c.x, c.filter, c.conv);
-      const Shape whole{p.n, p.k, p.out_h(), p.out_w()}, shape = pool2d_shape(whole, c.pool);
+      const Shape whole{p.n, p.k, p.out_h(), p.out_w()}, shape = pooling2d_shape(whole, c.pooling);
       Tensor between(whole, DType::f32, device), expected(shape, DType::f32, device),
           places(shape, DType::i32, device), y(shape, DType::f32, device),
           indices(shape, DType::i32, device);
       for (Activation activation : {Activation::none, Activation::relu}) {
-        conv2d(x, filter, c.conv, between, {.bias = &bias, .activation = activation});
-        max_pool2d(between, c.pool, expected, places);
+        conv2d_into(between, x, filter, c.conv, {.bias = &bias, .activation = activation});
+        max_pool2d_into(expected, places, between, c.pooling);
         conv2d_max_pool({.x = x,
                          .filter = filter,
                          .bias = &bias,
                          .conv = c.conv,
-                         .pool = c.pool,
+                         .pooling = c.pooling,
                          .y = y,
                          .indices = &indices,
                          .activation = activation});
@@ -63,7 +63,7 @@ TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gr
                          .filter = filter,
                          .bias = &bias,
                          .conv = c.conv,
-                         .pool = c.pool,
+                         .pooling = c.pooling,
                          .y = y,
                          .activation = activation});
         CHECK(y.to_vector() == expected.to_vector());
@@ -71,15 +71,15 @@ TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gr
       const Tensor dy = test::random_tensor(shape, 4, device);
       Tensor dfilter = test::random_tensor(c.filter, 5, device), sums = dfilter.clone(),
              dx(c.x, DType::f32, device), made;
-      max_pool2d_backward(dy, indices, c.pool, between);
-      conv2d_backward_filter(x, between, c.conv, sums, 1);
-      conv2d_backward_data(between, filter, c.conv, dx);
+      max_pool2d_backward_into(between, dy, indices, c.pooling);
+      conv2d_backward_filter_into(sums, x, between, c.conv, 1);
+      conv2d_backward_data_into(dx, between, filter, c.conv);
       conv2d_max_pool_backward({.x = x,
                                 .filter = filter,
                                 .dy = dy,
                                 .indices = indices,
                                 .conv = c.conv,
-                                .pool = c.pool,
+                                .pooling = c.pooling,
                                 .dfilter = dfilter,
                                 .beta = 1,
                                 .dx = &made});
@@ -90,9 +90,9 @@ TEST_CASE("conv2d_max_pool: the same bits as conv2d and max_pool2d, and their gr
                                 .dy = dy,
                                 .indices = indices,
                                 .conv = c.conv,
-                                .pool = c.pool,
+                                .pooling = c.pooling,
                                 .dfilter = dfilter});
-      conv2d_backward_filter(x, between, c.conv, sums);
+      conv2d_backward_filter_into(sums, x, between, c.conv);
       CHECK(dfilter.to_vector() == sums.to_vector());
     }
   });
@@ -118,12 +118,12 @@ TEST_CASE("conv2d_max_pool: on the CPU, the whole output of the convolution is n
                               .dx = &dx});
   };
   step();  // uses workspace
-  Allocator& pool = device.memory();
-  pool.trim();
-  pool.reset_peak();
-  const uint64_t before = pool.account().peak;
+  Allocator& memory = device.memory();
+  memory.trim();
+  memory.reset_peak();
+  const uint64_t before = memory.account().peak;
   step();
-  CHECK(pool.account().peak - before < y.bytes());
+  CHECK(memory.account().peak - before < y.bytes());
   set_thread_count(0);
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("conv2d_max_pool: empty outputs are created") {
   test::WithTunePolicy policy({TuneMode::off});
   set_thread_count(2);
   test::for_each_device([](Device device) {
-    const Allocator& pool = device.memory();
+    const Allocator& memory = device.memory();
     const Tensor filter = test::random_tensor({8, 4, 3, 3}, 2, device);
     for (int64_t images : {1, 4}) {  // two threads cannot share one image, so it is not pooled
       const Tensor x = test::random_tensor({images, 4, 18, 18}, 1, device);
@@ -139,14 +139,14 @@ TEST_CASE("conv2d_max_pool: empty outputs are created") {
           places(expected.shape(), DType::i32, device);
       conv2d_max_pool({.x = x, .filter = filter, .y = expected, .indices = &places});
       x.buffer().on_device(Access::read), filter.buffer().on_device(Access::read);
-      const uint64_t before = pool.account().in_use;
+      const uint64_t before = memory.account().in_use;
       uint64_t during = 0;
       observe_convolutions(
-          [&](Backend&, const ConvProblem&) { during = pool.account().in_use - before; });
+          [&](Backend&, const ConvProblem&) { during = memory.account().in_use - before; });
       conv2d_max_pool({.x = x, .filter = filter, .y = y, .indices = &indices});
       observe_convolutions({});
-      const bool pools = device.is_cpu() && images > 1;
-      CHECK(during == (pools ? 2 * expected.bytes() : 4 * expected.bytes()));
+      const bool fuses_pooling = device.is_cpu() && images > 1;
+      CHECK(during == (fuses_pooling ? 2 * expected.bytes() : 4 * expected.bytes()));
       CHECK(y.to_vector() == expected.to_vector());
       CHECK(indices.to_vector<int32_t>() == places.to_vector<int32_t>());
     }

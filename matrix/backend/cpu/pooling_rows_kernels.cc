@@ -2,16 +2,16 @@
 // Copies a plane with its padding into scratch memory. For stride 2, even and odd columns are
 // stored separately. A column of all windows of a row is then contiguous. The backward pass
 // gathers. Each input element sums the outputs with a window over it, in the order of the outputs.
-#include "matrix/backend/cpu/pool_rows_kernels.h"
+#include "matrix/backend/cpu/pooling_rows_kernels.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "matrix/backend/cpu/pool_window.h"
+#include "matrix/backend/cpu/pooling_window.h"
 #include "matrix/backend/cpu/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "matrix/backend/cpu/pool_rows_kernels.cc"
+#define HWY_TARGET_INCLUDE "matrix/backend/cpu/pooling_rows_kernels.cc"
 // clang-format off
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -31,11 +31,11 @@ template <size_t kLanes, int kStride, int kWindow>
 struct Kind {
   static constexpr size_t lanes = kLanes;
   static constexpr int stride = kStride;
-  static int64_t window(const PoolArgs& p) { return kWindow ? kWindow : p.window[1]; }
+  static int64_t window(const PoolingArgs& p) { return kWindow ? kWindow : p.window[1]; }
 };
 
 /// The layout of the input rows. Covers the columns of all windows and all columns of the input.
-PaddedRows input_rows(const PoolArgs& p) {
+PaddedRows input_rows(const PoolingArgs& p) {
   const int64_t stride = p.stride[1], padding = p.padding[1];
   const int64_t pitch =
       std::max(p.out_w + (p.window[1] - 1) / stride, (padding + p.in_w + stride - 1) / stride);
@@ -43,11 +43,11 @@ PaddedRows input_rows(const PoolArgs& p) {
 }
 
 template <class K>
-HWY_INLINE void max_row(const PoolArgs& p, const PaddedRows& layout, const float* x, int64_t i,
+HWY_INLINE void max_row(const PoolingArgs& p, const PaddedRows& layout, const float* x, int64_t i,
                         float* y, int32_t* indices) {
   const Tag<K::lanes> d;
   const hn::RebindToSigned<Tag<K::lanes>> di;
-  const PoolWindow rows = pool_window(p, 0, i, p.in_h);
+  const PoolingWindow rows = pooling_window(p, 0, i, p.in_h);
   const int64_t window = K::window(p), size = K::stride * layout.pitch;
   const auto narrow = [&](int64_t value)
                           HWY_ATTR { return hn::Set(di, static_cast<int32_t>(value)); };
@@ -70,12 +70,12 @@ HWY_INLINE void max_row(const PoolArgs& p, const PaddedRows& layout, const float
 }
 
 template <class K>
-HWY_INLINE void average_row(const PoolArgs& p, const PaddedRows& layout, const float* x,
+HWY_INLINE void average_row(const PoolingArgs& p, const PaddedRows& layout, const float* x,
                             const float* divisors, int64_t i, float* y) {
   const Tag<K::lanes> d;
-  const PoolWindow rows = pool_window(p, 0, i, p.in_h);
+  const PoolingWindow rows = pooling_window(p, 0, i, p.in_h);
   const int64_t window = K::window(p), size = K::stride * layout.pitch;
-  const auto height = hn::Set(d, pool_divisor(p, rows));
+  const auto height = hn::Set(d, pooling_divisor(p, rows));
   for_vectors(p.out_w, static_cast<int64_t>(hn::Lanes(d)), [&](int64_t j) HWY_ATTR {
     auto sum = hn::Zero(d);
     for (int64_t r = rows.begin; r < rows.end; ++r)
@@ -90,7 +90,7 @@ HWY_INLINE void average_row(const PoolArgs& p, const PaddedRows& layout, const f
 /// Computes row `h` of dx, split into phases. `parts` holds the shares of the outputs, with `reach`
 /// zeros on both sides of a row.
 template <class K>
-HWY_INLINE void average_row_backward(const PoolArgs& p, const PaddedRows& layout,
+HWY_INLINE void average_row_backward(const PoolingArgs& p, const PaddedRows& layout,
                                      const float* parts, int64_t parts_pitch, int64_t h,
                                      float* dx) {
   const Tag<K::lanes> d;
@@ -108,12 +108,13 @@ HWY_INLINE void average_row_backward(const PoolArgs& p, const PaddedRows& layout
     });
 }
 
-void fill_divisors(const PoolArgs& p, float* divisors) {
-  for (int64_t j = 0; j < p.out_w; ++j) divisors[j] = pool_divisor(p, pool_window(p, 1, j, p.in_w));
+void fill_divisors(const PoolingArgs& p, float* divisors) {
+  for (int64_t j = 0; j < p.out_w; ++j)
+    divisors[j] = pooling_divisor(p, pooling_window(p, 1, j, p.in_w));
 }
 
 template <class K>
-void forward(K, const PoolArgs& p, int64_t planes, const float* x, float* y, int32_t* indices) {
+void forward(K, const PoolingArgs& p, int64_t planes, const float* x, float* y, int32_t* indices) {
   const PaddedRows layout = input_rows(p);
   const int64_t size = p.in_h * layout.size();
   float* padded = thread_scratch(static_cast<size_t>(size + p.out_w));
@@ -132,7 +133,7 @@ void forward(K, const PoolArgs& p, int64_t planes, const float* x, float* y, int
 }
 
 template <class K>
-void backward(K, const PoolArgs& p, int64_t planes, const float* dy, float* dx) {
+void backward(K, const PoolingArgs& p, int64_t planes, const float* dy, float* dx) {
   const PaddedRows layout = input_rows(p);
   const int64_t reach = (p.window[1] - 1) / p.stride[1], pitch = layout.pitch + 2 * reach;
   const int64_t size = p.out_h * pitch;
@@ -142,7 +143,7 @@ void backward(K, const PoolArgs& p, int64_t planes, const float* dy, float* dx) 
   fill_divisors(p, divisors);
   for (int64_t plane = 0; plane < planes; ++plane) {
     for (int64_t i = 0; i < p.out_h; ++i, dy += p.out_w) {
-      const float height = pool_divisor(p, pool_window(p, 0, i, p.in_h));
+      const float height = pooling_divisor(p, pooling_window(p, 0, i, p.in_h));
       float* to = parts + i * pitch + reach;
       for_vectors(p.out_w, static_cast<int64_t>(hn::Lanes(Tag<K::lanes>())),
                   [&](int64_t j) HWY_ATTR {
@@ -160,7 +161,7 @@ void backward(K, const PoolArgs& p, int64_t planes, const float* dy, float* dx) 
 
 /// Calls run(kind) with the matching kind.
 template <size_t kLanes, class Run>
-void with_kind_of(const PoolArgs& p, const Run& run) {
+void with_kind_of(const PoolingArgs& p, const Run& run) {
   if (p.window[1] == 3)
     p.stride[1] == 1 ? run(Kind<kLanes, 1, 3>()) : run(Kind<kLanes, 2, 3>());
   else
@@ -168,7 +169,7 @@ void with_kind_of(const PoolArgs& p, const Run& run) {
 }
 
 template <class Run>
-void with_kind(const PoolArgs& p, const Run& run) {
+void with_kind(const PoolingArgs& p, const Run& run) {
   if (p.out_w >= 16)
     with_kind_of<16>(p, run);
   else if (p.out_w >= 8)
@@ -177,11 +178,12 @@ void with_kind(const PoolArgs& p, const Run& run) {
     with_kind_of<4>(p, run);
 }
 
-void rows_forward(const PoolArgs& p, int64_t planes, const float* x, float* y, int32_t* indices) {
+void rows_forward(const PoolingArgs& p, int64_t planes, const float* x, float* y,
+                  int32_t* indices) {
   with_kind(p, [&](auto kind) { forward(kind, p, planes, x, y, indices); });
 }
 
-void rows_backward(const PoolArgs& p, int64_t planes, const float* dy, float* dx) {
+void rows_backward(const PoolingArgs& p, int64_t planes, const float* dy, float* dx) {
   with_kind(p, [&](auto kind) { backward(kind, p, planes, dy, dx); });
 }
 
@@ -194,13 +196,14 @@ namespace kaiseki::cpu {
 HWY_EXPORT(rows_forward);
 HWY_EXPORT(rows_backward);
 
-bool pools_rows(const PoolArgs& p) { return p.stride[1] <= 2 && p.out_w >= 4; }
+bool supports_pooling_rows(const PoolingArgs& p) { return p.stride[1] <= 2 && p.out_w >= 4; }
 
-void pool_rows(const PoolArgs& p, int64_t planes, const float* x, float* y, int32_t* indices) {
+void pooling_rows(const PoolingArgs& p, int64_t planes, const float* x, float* y,
+                  int32_t* indices) {
   HWY_DYNAMIC_DISPATCH(rows_forward)(p, planes, x, y, indices);
 }
 
-void average_rows_backward(const PoolArgs& p, int64_t planes, const float* dy, float* dx) {
+void average_rows_backward(const PoolingArgs& p, int64_t planes, const float* dy, float* dx) {
   HWY_DYNAMIC_DISPATCH(rows_backward)(p, planes, dy, dx);
 }
 

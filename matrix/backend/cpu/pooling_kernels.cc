@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "matrix/backend/cpu/pool_kernels.h"
+#include "matrix/backend/cpu/pooling_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "matrix/backend/cpu/pool_kernels.cc"
+#define HWY_TARGET_INCLUDE "matrix/backend/cpu/pooling_kernels.cc"
 // clang-format off
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

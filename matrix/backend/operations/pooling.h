@@ -11,7 +11,7 @@
 namespace kaiseki {
 
 /// Pooling over the last two axes of [N, C, H, W]. Padding never is a maximum.
-struct PoolArgs {
+struct PoolingArgs {
   bool maximum;
   bool count_padding;                        // average: divide by the whole window, with padding
   int64_t planes, in_h, in_w, out_h, out_w;  // planes = N * C
@@ -23,7 +23,7 @@ struct PoolArgs {
   Tensor* dx;        // backward: overwritten
 };
 
-inline constexpr Operation<PoolArgs> kPoolForward{"pool2d"};
-inline constexpr Operation<PoolArgs> kPoolBackward{"pool2d_backward"};
+inline constexpr Operation<PoolingArgs> kPoolingForward{"pool2d"};
+inline constexpr Operation<PoolingArgs> kPoolingBackward{"pool2d_backward"};
 
 }  // namespace kaiseki

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Pooling against plain loops in double, on every device.
-#include "matrix/ops/pool.h"
+#include "matrix/ops/pooling.h"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 struct Case {
   Shape x;
-  Pool2d pool;
+  Pooling2d pooling;
   Shape y;  // as PyTorch 1.13 gives it
 };
 
@@ -48,17 +48,17 @@ const Case kCases[] = {
     {{0, 3, 8, 8}, {}, {0, 3, 4, 4}},
 };
 
-struct PoolReference {
+struct PoolingReference {
   test::Doubles maximum, average, max_dx, average_dx;
   std::vector<int32_t> indices;
 };
 
-PoolReference pool_reference(const Case& c, bool count_padding, const test::Doubles& x,
-                             const test::Doubles& dy) {
-  PoolReference out;
+PoolingReference pooling_reference(const Case& c, bool count_padding, const test::Doubles& x,
+                                   const test::Doubles& dy) {
+  PoolingReference out;
   out.max_dx = out.average_dx = test::Doubles(x.size());
   const int64_t h = c.x[2], w = c.x[3];
-  const Pool2d& p = c.pool;
+  const Pooling2d& p = c.pooling;
   size_t at = 0;
   for (int64_t plane = 0; plane < c.x[0] * c.x[1]; ++plane)
     for (int64_t i = 0; i < c.y[2]; ++i)
@@ -118,16 +118,16 @@ TEST_CASE("max pooling and its gradient") {
     for (const Case& c : kCases)
       for (bool ties : {false, true}) {
         INFO(c.x.str(), " to ", c.y.str());
-        REQUIRE(pool2d_shape(c.x, c.pool) == c.y);
+        REQUIRE(pooling2d_shape(c.x, c.pooling) == c.y);
         const Tensor x = ties ? tied(c.x, device) : test::random_tensor(c.x, 1, device);
         const Tensor dy = test::random_tensor(c.y, 2, device);
-        const auto expected = pool_reference(c, false, test::doubles(x), test::doubles(dy));
+        const auto expected = pooling_reference(c, false, test::doubles(x), test::doubles(dy));
         Tensor y(c.y, DType::f32, device), indices(c.y, DType::i32, device);
-        max_pool2d(x, c.pool, y, indices);
+        max_pool2d_into(y, indices, x, c.pooling);
         test::check_close(y, expected.maximum, 0);
         CHECK(indices.to_vector<int32_t>() == expected.indices);
         Tensor dx = Tensor::full(c.x, 7, device);
-        max_pool2d_backward(dy, indices, c.pool, dx);
+        max_pool2d_backward_into(dx, dy, indices, c.pooling);
         test::check_close(dx, expected.max_dx, 1e-6, 1e-6);  // at most 9 float additions
       }
   });
@@ -148,24 +148,24 @@ TEST_CASE("pooling rows of any length around the vector length") {
                                           {4, 1, 2}})
       for (bool ceil_mode : {false, true}) {
         Case c{{1, 3, 5, width}, {}, {}};
-        c.pool = {{3, column[0]}, {2, column[1]}, {1, column[2]}, ceil_mode, ceil_mode};
-        c.y = pool2d_shape(c.x, c.pool);
+        c.pooling = {{3, column[0]}, {2, column[1]}, {1, column[2]}, ceil_mode, ceil_mode};
+        c.y = pooling2d_shape(c.x, c.pooling);
         INFO(c.x.str(), " to ", c.y.str(), ", window ", column[0], ", stride ", column[1]);
         Tensor x = test::random_tensor(c.x, 3);
         const Tensor dy = test::random_tensor(c.y, 4);
-        auto expected = pool_reference(c, ceil_mode, test::doubles(x), test::doubles(dy));
+        auto expected = pooling_reference(c, ceil_mode, test::doubles(x), test::doubles(dy));
         Tensor y(c.y), dx = Tensor::full(c.x, 7), indices(c.y, DType::i32);
-        average_pool2d(x, c.pool, y);
+        average_pool2d_into(y, x, c.pooling);
         test::check_close(y, expected.average, 1e-6, 1e-6);  // at most 12 float additions
-        average_pool2d_backward(dy, c.pool, dx);
+        average_pool2d_backward_into(dx, dy, c.pooling);
         test::check_close(dx, expected.average_dx, 1e-6, 1e-6);
 
         x = with_extremes(c.x, static_cast<uint64_t>(++cases));
-        expected = pool_reference(c, false, test::doubles(x), test::doubles(dy));
-        max_pool2d(x, c.pool, y, indices);
+        expected = pooling_reference(c, false, test::doubles(x), test::doubles(dy));
+        max_pool2d_into(y, indices, x, c.pooling);
         test::check_close(y, expected.maximum, 0);
         CHECK(indices.to_vector<int32_t>() == expected.indices);
-        max_pool2d_backward(dy, indices, c.pool, dx);
+        max_pool2d_backward_into(dx, dy, indices, c.pooling);
         test::check_close(dx, expected.max_dx, 1e-6, 1e-6);
       }
 }
@@ -175,15 +175,16 @@ TEST_CASE("average pooling and its gradient") {
     for (const Case& c : kCases)
       for (bool count_padding : {false, true}) {
         INFO(c.x.str(), " to ", c.y.str());
-        Pool2d pool = c.pool;
-        pool.count_padding = count_padding;
+        Pooling2d pooling = c.pooling;
+        pooling.count_padding = count_padding;
         const Tensor x = test::random_tensor(c.x, 1, device),
                      dy = test::random_tensor(c.y, 2, device);
-        const auto expected = pool_reference(c, count_padding, test::doubles(x), test::doubles(dy));
+        const auto expected =
+            pooling_reference(c, count_padding, test::doubles(x), test::doubles(dy));
         Tensor y(c.y, DType::f32, device), dx = Tensor::full(c.x, 7, device);
-        average_pool2d(x, pool, y);
+        average_pool2d_into(y, x, pooling);
         test::check_close(y, expected.average, 1e-6, 2e-6);  // at most 30 float additions
-        average_pool2d_backward(dy, pool, dx);
+        average_pool2d_backward_into(dx, dy, pooling);
         test::check_close(dx, expected.average_dx, 1e-6, 2e-6);
       }
   });
@@ -199,14 +200,14 @@ TEST_CASE("a NaN is the maximum; padding and minus infinity never are") {
         if (place < width)
           x.mutable_data<float>()[width + place / 2 * 2 + 1] = nan;  // the first is the maximum
         Tensor y({1, 1, 1, width / 2}, DType::f32, device), indices(y.shape(), DType::i32, device);
-        max_pool2d(x.to(device), {}, y, indices);
+        max_pool2d_into(y, indices, x.to(device), {});
         const auto window = static_cast<size_t>(place % width / 2);
         CHECK(std::isnan(y.to_vector()[window]));
         CHECK(indices.to_vector<int32_t>()[window] == place);
       }
     const Tensor x = Tensor::full({1, 1, 3, 3}, -infinity, device);
     Tensor y({1, 1, 2, 2}, DType::f32, device), indices({1, 1, 2, 2}, DType::i32, device);
-    max_pool2d(x, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}, y, indices);
+    max_pool2d_into(y, indices, x, {.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}});
     CHECK(y.to_vector() == std::vector<float>(4, -infinity));
     CHECK(indices.to_vector<int32_t>() == std::vector<int32_t>{0, 1, 3, 4});
   });
@@ -215,13 +216,13 @@ TEST_CASE("a NaN is the maximum; padding and minus infinity never are") {
 TEST_CASE("pooling gives the same bits with any number of threads") {
   const Shape shape{16, 8, 40, 41};
   const Tensor x = test::random_tensor(shape, 1);
-  const Pool2d pool{.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};
+  const Pooling2d pooling{.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};
   std::vector<float> first;
   for (int threads : {1, 2, 3}) {
     set_thread_count(threads);
-    Tensor y(pool2d_shape(shape, pool)), indices(y.shape(), DType::i32), dx(shape);
-    max_pool2d(x, pool, y, indices);
-    max_pool2d_backward(y, indices, pool, dx);
+    Tensor y(pooling2d_shape(shape, pooling)), indices(y.shape(), DType::i32), dx(shape);
+    max_pool2d_into(y, indices, x, pooling);
+    max_pool2d_backward_into(dx, y, indices, pooling);
     if (first.empty()) first = dx.to_vector();
     CHECK(first == dx.to_vector());
   }
@@ -234,7 +235,7 @@ TEST_CASE("pooling's gradient ignores indices of another plane") {
     const Tensor indices = Tensor::from(std::span<const int32_t>(places), {1, 1, 2, 2}, device);
     const Tensor dy = Tensor::from({1, 2, 3, 4}, {1, 1, 2, 2}, device);
     Tensor whole = Tensor::full({64}, 7, device), dx = whole.slice(0, 0, 16).reshape({1, 1, 4, 4});
-    max_pool2d_backward(dy, indices, {}, dx);
+    max_pool2d_backward_into(dx, dy, indices, {});
     test::Doubles expected(64, 7);
     std::fill_n(expected.begin(), 16, 0);
     expected[0] = 1;
@@ -247,16 +248,16 @@ TEST_CASE("pooling refuses outputs that overlap inputs") {
   Tensor all({64}), x = all.slice(0, 0, 16).reshape({1, 1, 4, 4}),
                     y = all.slice(0, 15, 4).reshape({1, 1, 2, 2}), other({1, 1, 2, 2});
   Tensor indices(y.shape(), DType::i32);
-  CHECK_THROWS_AS(max_pool2d(x, {}, y, indices), ShapeError);
-  CHECK_THROWS_AS(average_pool2d(x, {}, y), ShapeError);
-  CHECK_THROWS_AS(average_pool2d_backward(y, {}, x), ShapeError);
-  average_pool2d(x, {}, other);
+  CHECK_THROWS_AS(max_pool2d_into(y, indices, x, {}), ShapeError);
+  CHECK_THROWS_AS(average_pool2d_into(y, x, {}), ShapeError);
+  CHECK_THROWS_AS(average_pool2d_backward_into(x, y, {}), ShapeError);
+  average_pool2d_into(other, x, {});
 }
 
 TEST_CASE("pooling refuses arguments that do not match") {
-  const auto error_of = [](const Shape& x, const Pool2d& pool) -> std::string {
+  const auto error_of = [](const Shape& x, const Pooling2d& pooling) -> std::string {
     try {
-      pool2d_shape(x, pool);
+      pooling2d_shape(x, pooling);
     } catch (const ShapeError& error) {
       return error.what();
     }
@@ -271,7 +272,7 @@ TEST_CASE("pooling refuses arguments that do not match") {
         "[pool2d] expected an input with its padding of at least the window 2x2, got [1, 1, 1, 4]");
   const Tensor x({1, 1, 4, 4});
   Tensor y({1, 1, 2, 3}), indices({1, 1, 2, 2}, DType::i32);
-  CHECK_THROWS_WITH_AS(max_pool2d(x, {}, y, indices),
+  CHECK_THROWS_WITH_AS(max_pool2d_into(y, indices, x, {}),
                        "[max_pool2d] expected an output of shape [1, 1, 2, 2], got [1, 1, 2, 3]",
                        ShapeError);
 }
