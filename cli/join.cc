@@ -63,8 +63,9 @@ int run_command(const JoinCommand& c) {
   };
   how.info.name = c.name.empty() ? host_name() : c.name;
   how.info.device = device.name();
-  how.info.memory_bytes =
+  const uint64_t memory =
       c.memory.empty() ? device.info().memory : parse_bytes(c.memory, "--memory");
+  if (memory > 0) how.info.memory_bytes = memory;
   // One ticket trains at a time. On an OpenCL device, a budget would turn off kernels.
   if (device.is_cpu()) device.memory().set_budget(dist::ticket_memory(how.info));
   how.info.threads = c.jobs > 0 ? c.jobs : thread_count();

@@ -161,8 +161,8 @@ void PoolChannel::update_nodes() {
         memory_bytes_ > ticket_memory(node.info))
       continue;
     NodeRate rate{.name = node.id};
-    if (node.info.gflops > 0) rate.gflops = node.info.gflops;
-    const LinkSpeed& link = node.info.link;
+    if (node.info.gflops) rate.gflops = *node.info.gflops;
+    const LinkSpeed link = node.info.link.value_or(LinkSpeed());
     if (link.down_mbit_s > 0) rate.down_mbit_s = link.down_mbit_s;
     if (link.up_mbit_s > 0) rate.up_mbit_s = link.up_mbit_s;
     if (link.down_mbit_s > 0) rate.round_trip_s = link.round_trip_s;

@@ -55,12 +55,16 @@ NodeStatus read_node(const Json& json) {
   auto number = [&](const char* key, double& to) {
     if (const Json* value = json.find(key)) to = value->number;
   };
-  number("gflops", node.info.gflops);
-  number("down_mbit_s", node.info.link.down_mbit_s);
-  number("up_mbit_s", node.info.link.up_mbit_s);
-  number("round_trip_s", node.info.link.round_trip_s);
+  double gflops = 0;
+  number("gflops", gflops);
+  node.info.gflops = measurement(gflops);
+  LinkSpeed link;
+  number("down_mbit_s", link.down_mbit_s);
+  number("up_mbit_s", link.up_mbit_s);
+  number("round_trip_s", link.round_trip_s);
+  if (link != LinkSpeed()) node.info.link = link;
   node.info.memory_bytes =
-      static_cast<uint64_t>(std::max<int64_t>(0, integer_of(json, "memory_bytes")));
+      measurement(static_cast<uint64_t>(std::max<int64_t>(0, integer_of(json, "memory_bytes"))));
   node.info.threads =
       static_cast<int>(std::clamp<int64_t>(integer_of(json, "threads"), 1, INT_MAX));
   if (const Json* value = json.find("trusted")) node.info.trusted = value->boolean;
