@@ -120,7 +120,7 @@ void PoolChannel::lost() {
   for (auto& [id, ticket] : tickets_)
     if (ticket.state == Ticket::State::in_pool) ticket.state = Ticket::State::queued;
   by_pool_.clear();
-  last_ticket_ = 0;
+  last_ticket_.reset();
   abandoned_ = has_nodes_ = false;
   const std::lock_guard lock(mutex_);
   nodes_.clear();
@@ -146,12 +146,12 @@ void PoolChannel::close_ticket(uint64_t id) {
 
 /// Deletes the pool's tickets between two steps.
 void PoolChannel::forget_finished() {
-  if (!tickets_.empty() || last_ticket_ == 0) return;
+  if (!tickets_.empty() || !last_ticket_) return;
   if (std::exchange(abandoned_, false))
-    author_->abandon(last_ticket_);
+    author_->abandon(*last_ticket_);
   else
-    author_->forget(last_ticket_);
-  last_ticket_ = 0;
+    author_->forget(*last_ticket_);
+  last_ticket_.reset();
 }
 
 void PoolChannel::update_nodes() {
@@ -210,8 +210,9 @@ void PoolChannel::submit_queued() {
   for (size_t i = 0; i < ids.size(); ++i) {
     Ticket& ticket = tickets_.at(ids[i]);
     ticket.state = Ticket::State::in_pool;
-    ticket.pool_ticket = last_ticket_ = first + static_cast<TicketId>(i);
-    by_pool_[last_ticket_] = ids[i];
+    ticket.pool_ticket = first + static_cast<TicketId>(i);
+    last_ticket_ = ticket.pool_ticket;
+    by_pool_[ticket.pool_ticket] = ids[i];
   }
 }
 
