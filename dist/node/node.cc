@@ -87,7 +87,7 @@ struct Node::Impl {
         log(options.log, 1000),
         wire(options.wire),
         blobs(std::make_shared<BlobFetcher>(options.wire, ticket_memory(options.info) / 2)),
-        random(options.seed ? options.seed : std::random_device{}()),
+        random(options.seed ? *options.seed : std::random_device{}()),
         workers(options.info.threads, options.ticket_seconds) {
     for (const auto& [name, function] : options.functions) options.info.functions.push_back(name);
     wire.on_open = [this] { open(); };
