@@ -43,9 +43,11 @@ struct Exchange {
   std::exception_ptr thrown = {};
 };
 
-int status_of(CURL* curl) {
+/// The status of the last answer. Empty if there is none, for which libcurl returns 0.
+std::optional<int> status_of(CURL* curl) {
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  if (status == 0) return std::nullopt;
   return static_cast<int>(status);
 }
 
@@ -62,7 +64,7 @@ size_t on_body(char* data, size_t, size_t count, void* context) {
   auto& x = *static_cast<Exchange*>(context);
   if (x.want == HttpWant::more && x.call.receive) {
     try {
-      x.want = x.call.receive(status_of(x.curl), std::as_bytes(std::span(data, count)));
+      x.want = x.call.receive(status_of(x.curl).value(), std::as_bytes(std::span(data, count)));
     } catch (...) {
       x.thrown = std::current_exception();
       x.want = HttpWant::refuse;
@@ -199,9 +201,9 @@ struct HttpTransfer::Impl {
     for (;;) {
       int going = 0;
       const CURLMcode code = curl_multi_perform(connections.get(), &going);
-      if (code != CURLM_OK) return {HttpEnd::failed, 0, curl_multi_strerror(code)};
+      if (code != CURLM_OK) return {HttpEnd::failed, std::nullopt, curl_multi_strerror(code)};
       if (const auto result = finished()) return ended(x, *result);
-      if (closed || cancelled == own) return {HttpEnd::cancelled, 0, "cancelled"};
+      if (closed || cancelled == own) return {HttpEnd::cancelled, std::nullopt, "cancelled"};
       const double left = x.enough_since ? kEndSeconds - seconds_since(*x.enough_since)
                                          : x.call.silence_seconds - seconds_since(x.active);
       if (left <= 0 && x.enough_since) return {HttpEnd::enough, status_of(x.curl), ""};
@@ -213,7 +215,7 @@ struct HttpTransfer::Impl {
   }
 
   HttpOutcome ended(const Exchange& x, CURLcode code) const {
-    const int status = status_of(x.curl);
+    const std::optional<int> status = status_of(x.curl);
     if (x.head_too_large) return {HttpEnd::failed, status, "the head of the answer is too large"};
     if (x.want == HttpWant::refuse) return {HttpEnd::refused, status, "the answer was refused"};
     if (x.want == HttpWant::enough) return {HttpEnd::enough, status, ""};
@@ -240,7 +242,7 @@ HttpOutcome HttpTransfer::run(const HttpCall& call) {
   impl.prepare(exchange, headers);
   impl.problem[0] = 0;
   const uint64_t own = ++impl.serial;
-  HttpOutcome outcome{HttpEnd::cancelled, 0, "closed"};
+  HttpOutcome outcome{HttpEnd::cancelled, std::nullopt, "closed"};
   if (!impl.closed) {
     curl_multi_add_handle(impl.connections.get(), impl.curl.get());
     outcome = impl.drive(exchange, own);

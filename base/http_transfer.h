@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,8 +58,8 @@ enum class HttpEnd {
 
 struct HttpOutcome {
   HttpEnd end = HttpEnd::failed;
-  int status = 0;       // 0: no answer
-  std::string problem;  // the error, empty if `end` is whole or enough
+  std::optional<int> status;  // of the answer, if there is one
+  std::string problem;        // the error, empty if `end` is whole or enough
 };
 
 /// Use it in one thread, except cancel() and close(). Keeps its connection between calls.

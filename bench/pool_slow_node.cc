@@ -113,8 +113,9 @@ int main(int count, char** arguments) try {
   how.stop = [] { return ended != 0; };
   how.info = {.name = "slow", .device = "waits", .threads = 2, .gflops = std::atof(arguments[3])};
   how.info.link = dist::measure_link(how.wire);
-  std::printf("%.1f Mbit/s down, %.1f up, %.4f s there and back\n", how.info.link.down_mbit_s,
-              how.info.link.up_mbit_s, how.info.link.round_trip_s);
+  const dist::LinkSpeed link = how.info.link.value_or(dist::LinkSpeed());
+  std::printf("%.1f Mbit/s down, %.1f up, %.4f s there and back\n", link.down_mbit_s,
+              link.up_mbit_s, link.round_trip_s);
   std::fflush(stdout);
   dist::Node(std::move(how)).run();
   return 0;

@@ -21,7 +21,8 @@ int main(int count, char** arguments) try {
   dist::PoolTrainingOptions options;
   options.mode = dist::parse_pool_mode(arguments[2]);
   options.wire = wires.at(arguments[3]);
-  options.ticket_samples = std::atoll(arguments[5]);
+  if (const int64_t samples = std::atoll(arguments[5]); samples > 0)
+    options.ticket_samples = samples;
   options.trust = {.checks = {.check_share = 0, .newcomer_checks = 0}};
   std::vector<dist::LocalNode> with;
   for (int i = 0; i < std::atoi(arguments[6]); ++i)

@@ -2,6 +2,7 @@
 #include "cli/classes.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "cli/text.h"
@@ -20,18 +21,15 @@ std::string listed(const Names& names) {
          std::to_string(names.size()) + ")";
 }
 
-/// Returns the index in `names` of each own name, or -1.
-std::vector<int32_t> places(const Names& own, const Names& names) {
+/// Returns the index in `names` of each own name, or nothing if `names` lacks one.
+std::optional<std::vector<int32_t>> places(const Names& own, const Names& names) {
   std::vector<int32_t> result;
   for (const std::string& name : own) {
     const auto at = std::find(names.begin(), names.end(), name);
-    result.push_back(at == names.end() ? -1 : static_cast<int32_t>(at - names.begin()));
+    if (at == names.end()) return std::nullopt;
+    result.push_back(static_cast<int32_t>(at - names.begin()));
   }
   return result;
-}
-
-bool all_found(const std::vector<int32_t>& labels) {
-  return std::find(labels.begin(), labels.end(), -1) == labels.end();
 }
 
 class Relabeled : public nn::Dataset {
@@ -72,7 +70,7 @@ bool are_numbers(const Names& names) {
 }
 
 bool classes_fit(const Names& own, const Names& names) {
-  return all_found(places(own, names)) ||
+  return places(own, names) ||
          (own.size() == names.size() && (are_numbers(own) || are_numbers(names)));
 }
 
@@ -83,9 +81,9 @@ std::shared_ptr<const nn::Dataset> in_classes(std::shared_ptr<const nn::Dataset>
   if (!classes_fit(own, names))
     throw Error(source + ": expected the weights' classes, " + listed(names) + ", got " +
                 listed(own));
-  std::vector<int32_t> labels = places(own, names);
-  if (!all_found(labels)) return data;
-  return std::make_shared<Relabeled>(std::move(data), std::move(labels), names);
+  auto labels = places(own, names);
+  if (!labels) return data;
+  return std::make_shared<Relabeled>(std::move(data), std::move(*labels), names);
 }
 
 void SameClasses::restore(const nn::Metadata& state) {

@@ -75,7 +75,7 @@ std::string fetch(const nn::RemoteFile& file, const std::string& url, const fs::
   if (std::fflush(out.get()) != 0) return std::strerror(errno);
   if (!transfer.problem.empty()) return transfer.problem;
   if (outcome.end == HttpEnd::whole && outcome.status >= 400)
-    return "answered " + std::to_string(outcome.status);
+    return "answered " + std::to_string(*outcome.status);
   return outcome.problem;
 }
 

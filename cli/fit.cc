@@ -281,7 +281,7 @@ int run_command(const FitCommand& c) {
   if (!c.target.empty()) form.names.push_back(c.target);
   LearnData data = read_data(c.data, form);
   for (const std::string& name : c.texts)
-    if (!data.table || data.table->find(name) < 0)
+    if (!data.table || !data.table->find(name))
       throw Error("--texts: expected a column of the CSV file, got '" + shortened(name) + "'");
   LearnTarget target;
   if (needs_target) target = read_target(c.target, task, data);

@@ -63,14 +63,15 @@ int run_command(const JoinCommand& c) {
   };
   how.info.name = c.name.empty() ? host_name() : c.name;
   how.info.device = device.name();
-  how.info.memory_bytes =
+  const uint64_t memory =
       c.memory.empty() ? device.info().memory : parse_bytes(c.memory, "--memory");
+  if (memory > 0) how.info.memory_bytes = memory;
   // One ticket trains at a time. On an OpenCL device, a budget would turn off kernels.
   if (device.is_cpu()) device.memory().set_budget(dist::ticket_memory(how.info));
-  how.info.threads = c.jobs > 0 ? c.jobs : thread_count();
+  how.info.threads = c.jobs ? *c.jobs : thread_count();
   catch_interrupts();
   how.info.gflops =
-      c.gflops > 0 ? c.gflops : dist::measure_gflops(device, kBenchmarkSeconds, interrupted);
+      c.gflops ? *c.gflops : dist::measure_gflops(device, kBenchmarkSeconds, interrupted);
   const dist::NodeCounts counts = run_node(std::move(how));
   std::printf("%s results accepted, %s refused, %s tickets failed\n",
               format_count(counts.accepted).c_str(), format_count(counts.refused).c_str(),

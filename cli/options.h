@@ -41,8 +41,8 @@ struct PoolCommand {
 
 struct PoolTrainCommand : PoolCommand {
   std::string mode = "auto", wire = "f16", border, after;
-  int64_t ticket_samples = 0;  // 0: an eighth of a minibatch, but at least 16
-  bool is_private = false;     // only for nodes with the token
+  std::optional<int64_t> ticket_samples = {};  // without a value: PoolTrainingOptions
+  bool is_private = false;                     // only for nodes with the token
 };
 
 struct TrainCommand {
@@ -51,9 +51,9 @@ struct TrainCommand {
   DataFlags data;
   nn::Recipe recipe;  // the members that were given; `data` has resize, mean and std
   uint64_t seed = 0;
-  std::string batch_size;  // a number, or auto, auto:time, auto:usage; empty: the recipe's
-  int64_t accumulate = 1;  // minibatches in a step
-  int workers = 0;         // threads that prepare batches; 0: chosen for the machine
+  std::string batch_size;           // a number, or auto, auto:time, auto:usage; empty: the recipe's
+  int64_t accumulate = 1;           // minibatches in a step
+  std::optional<int> workers = {};  // threads that prepare batches
   std::string weights, save, checkpoint, log;
   int64_t checkpoint_every = 1, keep = 3;
   bool resume = false, memory = false;
@@ -147,9 +147,9 @@ struct JoinCommand {
   std::string url, token_file, certificates, name;
   std::string memory;  // bytes; empty: all of the device's
   DeviceOptions device;
-  int jobs = 0;          // tickets at once; 0: one for each thread
-  double gflops = 0;     // 0: measured
-  double seconds = 300;  // of a ticket at most
+  std::optional<int> jobs = {};       // tickets at once; without a value: one for each thread
+  std::optional<double> gflops = {};  // without a value it is measured
+  double seconds = 300;               // of a ticket at most
 };
 
 struct CompletionCommand {

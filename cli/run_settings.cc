@@ -58,7 +58,7 @@ RunSettings::RunSettings(const TrainCommand& c, const nn::Recipe& recipe) {
   set("--pool-mode", c.pool.mode);
   set("--pool-wire", c.pool.wire);
   set("--pool-border", c.pool.border);
-  if (c.pool.ticket_samples > 0) set("--pool-ticket", c.pool.ticket_samples);
+  if (c.pool.ticket_samples) set("--pool-ticket", *c.pool.ticket_samples);
 }
 
 void RunSettings::save(nn::Metadata& state) const {

@@ -85,10 +85,9 @@ class Builder {
   }
 
   void compare(const SizeCheck& check, const Shape& shape, const std::string& layer) const {
-    const bool whole = check.axis < 0;
-    const int64_t expected = whole                       ? shape.elements()
-                             : check.axis < shape.rank() ? shape[check.axis]
-                                                         : 0;
+    const int64_t expected = !check.axis                  ? shape.elements()
+                             : *check.axis < shape.rank() ? shape[*check.axis]
+                                                          : 0;
     if (expected != check.value)
       fail(check.path, text_from("layer ", layer, ": expected ", expected, " as the ",
                                  check.of_output ? "output" : "layer's input", " is ", shape,

@@ -16,12 +16,12 @@
 
 namespace kaiseki::nn {
 
-/// A size that the JSON repeats: dimension `axis` of the layer's input or output (-1: all
-/// elements).
+/// A size that the JSON repeats: dimension `axis` of the layer's input or output. Without an axis,
+/// the number of its elements.
 struct SizeCheck {
   std::string path;  // "layer_params[1].params.input_rows"
   bool of_output = false;
-  int axis = -1;
+  std::optional<int> axis;
   int64_t value = 0;
 };
 

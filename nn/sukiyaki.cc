@@ -132,7 +132,7 @@ class SukiyakiReader {
   void read_fc(LayerParams& params, LayerSpec& spec) {
     const int64_t inputs = params.integer("input_size", std::nullopt);
     spec.type = "fully_connected";
-    spec.checks.push_back({spec.path + ".params.input_size", false, -1, inputs});
+    spec.checks.push_back({spec.path + ".params.input_size", false, std::nullopt, inputs});
     if (spec_.layers.empty()) spec_.inputs = {{kInput, spec.path, {inputs}}};
     spec.params.set("output_size", params.integer("output_size", std::nullopt))
         .set("weight_initializer", "lecun");

@@ -221,7 +221,7 @@ class Sukiyaki2Reader {
       for (int axis = 0; axis < shape.rank(); ++axis)
         layer.spec.checks.push_back({path, false, axis, shape[axis]});
     else
-      layer.spec.checks.push_back({path, false, -1, shape.elements()});
+      layer.spec.checks.push_back({path, false, std::nullopt, shape.elements()});
     const int64_t outputs = params.integer("out_size", std::nullopt);
     layer.spec.params.set("output_size", outputs).set("weight_initializer", "lecun");
     finish(layer, "fully_connected", {from}, {outputs});

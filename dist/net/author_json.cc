@@ -68,11 +68,11 @@ Json to_json(const TaskStatus& task, const Progress& progress, const std::string
 Json to_json(const NodeStatus& node) {
   Json json = Json::object();
   json.set("node", node.id).set("name", node.info.name).set("device", node.info.device);
-  json.set("threads", node.info.threads).set("gflops", node.info.gflops);
-  json.set("memory_bytes", static_cast<int64_t>(node.info.memory_bytes));
-  json.set("down_mbit_s", node.info.link.down_mbit_s);
-  json.set("up_mbit_s", node.info.link.up_mbit_s);
-  json.set("round_trip_s", node.info.link.round_trip_s);
+  json.set("threads", node.info.threads).set("gflops", node.info.gflops.value_or(0));
+  json.set("memory_bytes", static_cast<int64_t>(node.info.memory_bytes.value_or(0)));
+  const LinkSpeed link = node.info.link.value_or(LinkSpeed());
+  json.set("down_mbit_s", link.down_mbit_s).set("up_mbit_s", link.up_mbit_s);
+  json.set("round_trip_s", link.round_trip_s);
   json.set("trusted", node.info.trusted).set("connected", node.connected);
   json.set("leases", node.leases).set("accepted", node.accepted).set("failed", node.failed);
   json.set("consecutive_valid", node.consecutive_valid).set("last_seen", node.last_seen);

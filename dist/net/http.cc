@@ -11,11 +11,11 @@ namespace {
 
 constexpr size_t kPieceBytes = 64 << 10;  // of a shared text
 
-int hex_value(char c) {
+std::optional<int> hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
+  return std::nullopt;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -27,10 +27,10 @@ std::string_view trimmed(std::string_view text) {
 bool unescape(std::string_view text, bool plus, std::string& out) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%') {
-      const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
-      if (high < 0 || low < 0) return false;
-      out += static_cast<char>(high * 16 + low);
+      if (i + 2 >= text.size()) return false;
+      const auto high = hex_value(text[i + 1]), low = hex_value(text[i + 2]);
+      if (!high || !low) return false;
+      out += static_cast<char>(*high * 16 + *low);
       i += 2;
     } else {
       out += plus && text[i] == '+' ? ' ' : text[i];

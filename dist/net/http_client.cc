@@ -49,16 +49,16 @@ struct HttpClient::Impl {
     for (int tries = 0; tries < kMostProofs; ++tries) {
       bool sent = true;
       call.may_send = [&](const HttpPeer& peer) { return sent = peer.local_port == proven_port; };
-      if (proven_port != 0) {
+      if (proven_port) {
         HttpOutcome outcome = transfer.run(call);
         if (sent) return outcome;
       }
-      proven_port = 0;
+      proven_port.reset();
       const HttpOutcome outcome = prove();
       if (outcome.end != HttpEnd::whole) return outcome;
-      if (proven_port == 0) return std::nullopt;
+      if (!proven_port) return std::nullopt;
     }
-    return HttpOutcome{HttpEnd::failed, 0, "the coordinator closes each connection"};
+    return HttpOutcome{HttpEnd::failed, std::nullopt, "the coordinator closes each connection"};
   }
 
   /// Asks for a proof. Sets proven_port if the answer is right.
@@ -96,8 +96,8 @@ struct HttpClient::Impl {
 
   const WireOptions to;
   HttpTransfer transfer = {};
-  int proven_port =
-      0;  // the local port of the connection whose other side knows the token; 0: none
+  /// The local port of the connection whose other side has proven that it knows the token.
+  std::optional<int> proven_port = {};
 };
 
 HttpClient::HttpClient(WireOptions to) : impl_(new Impl{std::move(to)}) {}
@@ -120,7 +120,7 @@ HttpReply HttpClient::request(const std::string& method, const std::string& path
   HttpOutcome& outcome = *ran;
   if (too_large) outcome.problem = "the answer has more than " + std::to_string(most) + " bytes";
   if (outcome.end != HttpEnd::whole) impl_->fail(path, outcome);
-  reply.status = outcome.status;
+  reply.status = outcome.status.value();
   return reply;
 }
 
@@ -136,7 +136,7 @@ int HttpClient::follow(const std::string& path,
   if (!outcome) return kWrongToken;
   if (outcome->end != HttpEnd::whole && outcome->end != HttpEnd::enough)
     impl_->fail(path, *outcome);
-  return outcome->status;
+  return outcome->status.value();
 }
 
 void HttpClient::close() { impl_->transfer.close(); }

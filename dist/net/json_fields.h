@@ -2,6 +2,7 @@
 // Fields: reads the fields of a request's JSON object. Errors name the field.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,12 @@ namespace kaiseki::dist {
 // Read a coordinator's answer. They return "" or 0 if the value is missing or of another type.
 std::string text_of(const Json& json, std::string_view key);
 int64_t integer_of(const Json& json, std::string_view key);
+
+/// Reads a measurement. In messages 0 means that it is not known.
+template <class T>
+std::optional<T> measurement(T value) {
+  return value > 0 ? std::optional<T>(value) : std::nullopt;
+}
 
 /// Every function throws ParseError("body", place, ...) if the value has another type.
 class Fields {

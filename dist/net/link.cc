@@ -46,7 +46,7 @@ double rate_of(double round_trip, const Send& send) {
 
 }  // namespace
 
-LinkSpeed measure_link(WireOptions to, const std::function<bool()>& stop) {
+std::optional<LinkSpeed> measure_link(WireOptions to, const std::function<bool()>& stop) {
   to.silence = kPatience;
   try {
     HttpClient client(to);
@@ -75,7 +75,7 @@ LinkSpeed measure_link(WireOptions to, const std::function<bool()>& stop) {
     link.up_mbit_s = rate_of(link.round_trip_s, put);
     return link;
   } catch (const Error&) {  // joining reports the error
-    return {};
+    return std::nullopt;
   }
 }
 

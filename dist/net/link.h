@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "dist/net/wire.h"
 #include "dist/pool/types.h"
@@ -10,8 +11,8 @@
 namespace kaiseki::dist {
 
 /// Takes about a second. Takes up to ten seconds more if other nodes of the same address measure
-/// too. Returns zeros if the coordinator does not answer or does not support it.
+/// too. Returns nothing if the coordinator does not answer or does not support it.
 /// The function calls `stop` while it waits, and ends if that returns true.
-LinkSpeed measure_link(WireOptions to, const std::function<bool()>& stop = {});
+std::optional<LinkSpeed> measure_link(WireOptions to, const std::function<bool()>& stop = {});
 
 }  // namespace kaiseki::dist

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "dist/net/author.h"
@@ -39,7 +40,7 @@ class LocalAuthor final : public Author {
   BlobHash store(ByteView bytes) override { return blobs_.put(bytes); }
 
   TicketId add_tickets(std::span<const TicketSpec> tickets, uint64_t memory_bytes) override {
-    if (task_ == 0)
+    if (!task_)
       task_ = pool_.create_task(pool_.create_project(work_.name),
                                 {.name = work_.name,
                                  .function = work_.function,
@@ -47,11 +48,11 @@ class LocalAuthor final : public Author {
                                  .max_attempts = kAuthorAttempts,
                                  .public_data = work_.public_data,
                                  .memory_bytes = memory_bytes});
-    return pool_.add_tickets(task_, tickets);
+    return pool_.add_tickets(*task_, tickets);
   }
-  TaskState state() override { return task_ == 0 ? TaskState::running : pool_.task(task_).state; }
-  void forget(TicketId through) override { pool_.drop(task_, through); }
-  void abandon(TicketId through) override { pool_.abandon(task_, through); }
+  TaskState state() override { return task_ ? pool_.task(*task_).state : TaskState::running; }
+  void forget(TicketId through) override { pool_.drop(task_.value(), through); }
+  void abandon(TicketId through) override { pool_.abandon(task_.value(), through); }
   ByteVector result(const Finished& finished) override { return pool_.result(finished); }
   void sweep() override { pool_.collect_blobs(kYoungest); }
 
@@ -60,7 +61,7 @@ class LocalAuthor final : public Author {
   BlobStore& blobs_;
   const AuthorWork work_;
   const ProjectId blob_project_;  // keeps the blobs
-  TaskId task_ = 0;               // 0: none yet
+  std::optional<TaskId> task_ = {};
 };
 
 }  // namespace

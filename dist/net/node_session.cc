@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "dist/net/json_fields.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -42,11 +43,13 @@ NodeInfo read_info(const Json& control) {
   info.name = bounded_text(control, "name");
   info.device = bounded_text(control, "device");
   info.threads = static_cast<int>(number_of(control, "threads", 1, kMostSlots));
-  info.gflops = number_of(control, "gflops", 0, 1e9);
-  info.memory_bytes = static_cast<uint64_t>(number_of(control, "memory_bytes", 0, 1e15));
-  info.link.down_mbit_s = number_of(control, "down_mbit_s", 0, 1e6);
-  info.link.up_mbit_s = number_of(control, "up_mbit_s", 0, 1e6);
-  info.link.round_trip_s = number_of(control, "round_trip_s", 0, 100);
+  info.gflops = measurement(number_of(control, "gflops", 0, 1e9));
+  info.memory_bytes =
+      measurement(static_cast<uint64_t>(number_of(control, "memory_bytes", 0, 1e15)));
+  const LinkSpeed link{.down_mbit_s = number_of(control, "down_mbit_s", 0, 1e6),
+                       .up_mbit_s = number_of(control, "up_mbit_s", 0, 1e6),
+                       .round_trip_s = number_of(control, "round_trip_s", 0, 100)};
+  if (link != LinkSpeed()) info.link = link;
   if (const Json* modules = control.find("modules")) info.runs_modules = modules->boolean;
   if (const Json* functions = control.find("functions")) {
     if (!functions->is(Json::Kind::array) || functions->items.size() > kMostFunctions)

@@ -120,7 +120,7 @@ void PoolChannel::lost() {
   for (auto& [id, ticket] : tickets_)
     if (ticket.state == Ticket::State::in_pool) ticket.state = Ticket::State::queued;
   by_pool_.clear();
-  last_ticket_ = 0;
+  last_ticket_.reset();
   abandoned_ = has_nodes_ = false;
   const std::lock_guard lock(mutex_);
   nodes_.clear();
@@ -146,12 +146,12 @@ void PoolChannel::close_ticket(uint64_t id) {
 
 /// Deletes the pool's tickets between two steps.
 void PoolChannel::forget_finished() {
-  if (!tickets_.empty() || last_ticket_ == 0) return;
+  if (!tickets_.empty() || !last_ticket_) return;
   if (std::exchange(abandoned_, false))
-    author_->abandon(last_ticket_);
+    author_->abandon(*last_ticket_);
   else
-    author_->forget(last_ticket_);
-  last_ticket_ = 0;
+    author_->forget(*last_ticket_);
+  last_ticket_.reset();
 }
 
 void PoolChannel::update_nodes() {
@@ -161,8 +161,8 @@ void PoolChannel::update_nodes() {
         memory_bytes_ > ticket_memory(node.info))
       continue;
     NodeRate rate{.name = node.id};
-    if (node.info.gflops > 0) rate.gflops = node.info.gflops;
-    const LinkSpeed& link = node.info.link;
+    if (node.info.gflops) rate.gflops = *node.info.gflops;
+    const LinkSpeed link = node.info.link.value_or(LinkSpeed());
     if (link.down_mbit_s > 0) rate.down_mbit_s = link.down_mbit_s;
     if (link.up_mbit_s > 0) rate.up_mbit_s = link.up_mbit_s;
     if (link.down_mbit_s > 0) rate.round_trip_s = link.round_trip_s;
@@ -211,8 +211,9 @@ void PoolChannel::submit_queued() {
   for (size_t i = 0; i < ids.size(); ++i) {
     Ticket& ticket = tickets_.at(ids[i]);
     ticket.state = Ticket::State::in_pool;
-    ticket.pool_ticket = last_ticket_ = first + static_cast<TicketId>(i);
-    by_pool_[last_ticket_] = ids[i];
+    ticket.pool_ticket = first + static_cast<TicketId>(i);
+    last_ticket_ = ticket.pool_ticket;
+    by_pool_[ticket.pool_ticket] = ids[i];
   }
 }
 

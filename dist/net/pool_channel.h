@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "dist/net/author.h"
@@ -92,8 +93,8 @@ class PoolChannel final : public Channel {
   std::map<uint64_t, Ticket> tickets_;
   std::map<TicketId, uint64_t> by_pool_;
   std::map<std::string, SentBlob> blobs_;
-  TicketId last_ticket_ = 0;  // the last one in the pool
-  bool abandoned_ = false;    // the pool has a ticket that was closed
+  std::optional<TicketId> last_ticket_;  // the last one in the pool
+  bool abandoned_ = false;               // the pool has a ticket that was closed
   bool has_nodes_ = false;
   double swept_ = 0;
   uint64_t memory_bytes_ = kDefaultMemory;  // that a ticket may need

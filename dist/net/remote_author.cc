@@ -55,12 +55,16 @@ NodeStatus read_node(const Json& json) {
   auto number = [&](const char* key, double& to) {
     if (const Json* value = json.find(key)) to = value->number;
   };
-  number("gflops", node.info.gflops);
-  number("down_mbit_s", node.info.link.down_mbit_s);
-  number("up_mbit_s", node.info.link.up_mbit_s);
-  number("round_trip_s", node.info.link.round_trip_s);
+  double gflops = 0;
+  number("gflops", gflops);
+  node.info.gflops = measurement(gflops);
+  LinkSpeed link;
+  number("down_mbit_s", link.down_mbit_s);
+  number("up_mbit_s", link.up_mbit_s);
+  number("round_trip_s", link.round_trip_s);
+  if (link != LinkSpeed()) node.info.link = link;
   node.info.memory_bytes =
-      static_cast<uint64_t>(std::max<int64_t>(0, integer_of(json, "memory_bytes")));
+      measurement(static_cast<uint64_t>(std::max<int64_t>(0, integer_of(json, "memory_bytes"))));
   node.info.threads =
       static_cast<int>(std::clamp<int64_t>(integer_of(json, "threads"), 1, INT_MAX));
   if (const Json* value = json.find("trusted")) node.info.trusted = value->boolean;
@@ -83,7 +87,7 @@ RemoteAuthor::RemoteAuthor(const WireOptions& to, AuthorWork work,
       finished_(std::move(finished)),
       follower_(to, [this](int64_t era, const Finished& one) {
         post_([this, era, one] {
-          if (era != era_ || project_ == 0) return;
+          if (era != era_ || !project_) return;
           if (!one.blob.empty()) ticket_blobs_.push_back(one.blob);
           finished_(one);
         });
@@ -102,17 +106,17 @@ RemoteAuthor::RemoteAuthor(const WireOptions& to, AuthorWork work,
                              role == "viewer" ? "the viewer's" : role));
 }
 
-bool RemoteAuthor::ready() { return wait_ == 0 || steady_seconds() >= retry_; }
+bool RemoteAuthor::ready() { return !wait_ || steady_seconds() >= retry_; }
 
 void RemoteAuthor::lose(const Message& why) {
-  if (wait_ == 0)
+  if (!wait_)
     log_warning(work_.name + " continues alone until the pool at " + name_ +
                 " is back: " + why.text);
-  wait_ = std::clamp(2 * wait_, kFirstWait, kLongestWait);
-  retry_ = steady_seconds() + wait_;
+  wait_ = wait_ ? std::min(2 * *wait_, kLongestWait) : kFirstWait;
+  retry_ = steady_seconds() + *wait_;
   follower_.leave();
   must_reconnect_ = true;
-  asked_ = 0;
+  asked_.reset();
   discard_ticket_blobs();
   throw AuthorLost(why);
 }
@@ -147,11 +151,11 @@ void RemoteAuthor::upload(const std::string& path, ByteView bytes) {
 
 std::vector<NodeStatus> RemoteAuthor::nodes() {
   const double now = steady_seconds();
-  if (expelled_.empty() && now - asked_ < kNodesSeconds) return nodes_;
+  if (expelled_.empty() && asked_ && now - *asked_ < kNodesSeconds) return nodes_;
   if (const std::string problem = follower_.problem(); !problem.empty()) lose({problem});
   if (must_reconnect_) reconnect();
   update_state();
-  if (now - renewed_ >= kRenewSeconds) {
+  if (!renewed_ || now - *renewed_ >= kRenewSeconds) {
     renew();
     renewed_ = now;
   }
@@ -192,9 +196,9 @@ void RemoteAuthor::expel(const NodeId& node, const ExpulsionReason& reason) {
 }
 
 void RemoteAuthor::put_blob(const BlobHash& hash, ByteView bytes) {
-  if (blob_project_ == 0) blob_project_ = make_project(": data");
+  if (!blob_project_) blob_project_ = make_project(": data");
   std::erase(discarded_, hash);
-  upload("/blobs/" + hash + "?project=" + std::to_string(blob_project_), bytes);
+  upload("/blobs/" + hash + "?project=" + std::to_string(*blob_project_), bytes);
 }
 
 BlobHash RemoteAuthor::store(ByteView bytes) {
@@ -207,22 +211,22 @@ BlobHash RemoteAuthor::store(ByteView bytes) {
 
 TicketId RemoteAuthor::add_tickets(std::span<const TicketSpec> tickets, uint64_t memory_bytes) {
   Json made = Json::object(), list = Json::array();
-  if (task_ == 0) {
+  if (!task_) {
     project_ = make_project("");
     made.set("name", work_.name).set("function", work_.function);
     made.set("memory_bytes", static_cast<int64_t>(memory_bytes));
     made.set("verification", "none");  // the author checks results
     made.set("max_attempts", kAuthorAttempts).set("public_data", work_.public_data);
-    task_ = make("/api/projects/" + std::to_string(project_) + "/tasks", made, "task");
+    task_ = make("/api/projects/" + std::to_string(*project_) + "/tasks", made, "task");
     ++era_;
     send_curve();
   }
   for (const TicketSpec& ticket : tickets) list.items.push_back(to_json(ticket));
   Json body = Json::object();
   const TicketId first =
-      make("/api/tasks/" + std::to_string(task_) + "/tickets", body.set("tickets", list), "first");
-  follower_.follow(era_, task_);
-  if (std::exchange(wait_, 0) > 0) log_info("the pool at " + name_ + " is back");
+      make("/api/tasks/" + std::to_string(*task_) + "/tickets", body.set("tickets", list), "first");
+  follower_.follow(era_, *task_);
+  if (std::exchange(wait_, std::nullopt)) log_info("the pool at " + name_ + " is back");
   return first;
 }
 
@@ -238,23 +242,23 @@ void RemoteAuthor::forget(TicketId through) {
 }
 
 void RemoteAuthor::abandon(TicketId through) {
-  through_ = 0;
+  through_.reset();
   discard_ticket_blobs();
-  ask("DELETE",
-      "/api/tasks/" + std::to_string(task_) + "/tickets?open=1&through=" + std::to_string(through));
+  ask("DELETE", "/api/tasks/" + std::to_string(task_.value()) +
+                    "/tickets?open=1&through=" + std::to_string(through));
 }
 
 void RemoteAuthor::sweep() {
-  if (through_ > 0)
-    ask("DELETE", "/api/tasks/" + std::to_string(task_) +
-                      "/tickets?through=" + std::to_string(std::exchange(through_, 0)));
-  while (!discarded_.empty() && blob_project_ > 0) {
+  if (through_)
+    ask("DELETE", "/api/tasks/" + std::to_string(task_.value()) +
+                      "/tickets?through=" + std::to_string(*std::exchange(through_, std::nullopt)));
+  while (!discarded_.empty() && blob_project_) {
     Json body = Json::object(), blobs = Json::array();
     for (size_t i = 0; i < kDiscardAtOnce && !discarded_.empty(); ++i) {
       blobs.items.emplace_back(discarded_.back());
       discarded_.pop_back();
     }
-    ask("POST", "/api/projects/" + std::to_string(blob_project_) + "/discard",
+    ask("POST", "/api/projects/" + std::to_string(*blob_project_) + "/discard",
         body.set("blobs", blobs));
   }
 }

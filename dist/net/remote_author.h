@@ -2,6 +2,7 @@
 // RemoteAuthor: the author's side of a pool behind a remote coordinator (docs/openapi.yaml).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,14 +66,16 @@ class RemoteAuthor final : public Author {
   const std::function<void(const Finished&)> finished_;
 
   std::vector<NodeStatus> nodes_;
-  double asked_ = 0;             // the time of nodes_
-  double renewed_ = 0;           // when the projects were last renewed
-  double retry_ = 0, wait_ = 0;  // after AuthorLost; wait_ is 0 after tickets were added
-  bool must_reconnect_ = false;  // after AuthorLost: the coordinator's state is unknown
+  std::optional<double> asked_;    // the time of nodes_, unless they are out of date
+  std::optional<double> renewed_;  // when the projects were last renewed
+  double retry_ = 0;               // when the next attempt may begin, if there is a wait_
+  std::optional<double> wait_;     // after AuthorLost, until tickets are added
+  bool must_reconnect_ = false;    // after AuthorLost: the coordinator's state is unknown
   TaskState state_ = TaskState::running;
-  int64_t blob_project_ = 0, project_ = 0;  // projects of the blobs, and of the task; 0: none yet
-  int64_t task_ = 0, through_ = 0;          // through_: the last ticket that can be deleted
-  int64_t era_ = 0;                         // number of tasks so far
+  std::optional<ProjectId> blob_project_, project_;  // of the blobs, and of the task
+  std::optional<TaskId> task_;
+  std::optional<TicketId> through_;     // the last ticket that can be deleted
+  int64_t era_ = 0;                     // number of tasks so far
   std::vector<BlobHash> ticket_blobs_;  // blobs of tickets and results that are not forgotten yet
   std::vector<BlobHash> discarded_;     // blobs that the next sweep() deletes
   std::vector<std::pair<NodeId, ExpulsionReason>> expelled_;

@@ -20,13 +20,17 @@ void RemoteAuthor::reconnect() {
     const auto id = static_cast<int64_t>(number->number);
     if (id == blob_project_)
       has_blobs = true;
-    else if (id == project_ && task_ > 0)
+    else if (id == project_ && task_)
       has_task = true;
     else
       ask("DELETE", "/api/projects/" + std::to_string(id));
   }
-  if (!has_blobs) blob_project_ = 0;
-  if (!has_task) project_ = task_ = through_ = 0;
+  if (!has_blobs) blob_project_.reset();
+  if (!has_task) {
+    project_.reset();
+    task_.reset();
+    through_.reset();
+  }
   if (has_task) {
     abandon(INT64_MAX);
     send_curve();
@@ -36,21 +40,21 @@ void RemoteAuthor::reconnect() {
 
 void RemoteAuthor::update_state() {
   state_ = TaskState::running;
-  if (task_ == 0) return;
-  const Json task = ask("GET", "/api/tasks/" + std::to_string(task_));
+  if (!task_) return;
+  const Json task = ask("GET", "/api/tasks/" + std::to_string(*task_));
   const Json* state = task.find("state");
   if (state && state->string == "paused") state_ = TaskState::paused;
   if (state && state->string == "cancelled") state_ = TaskState::cancelled;
 }
 
 void RemoteAuthor::renew() {
-  for (const int64_t project : {project_, blob_project_})
-    if (project > 0) ask("POST", "/api/projects/" + std::to_string(project) + "/renew");
+  for (const auto& project : {project_, blob_project_})
+    if (project) ask("POST", "/api/projects/" + std::to_string(*project) + "/renew");
 }
 
 void RemoteAuthor::report(const CurvePoint& point) {
   curve_.add(0, point);
-  if (project_ > 0 && !must_reconnect_) post_curve(to_json(point));
+  if (project_ && !must_reconnect_) post_curve(to_json(point));
 }
 
 void RemoteAuthor::send_curve() {
@@ -61,7 +65,7 @@ void RemoteAuthor::send_curve() {
 
 void RemoteAuthor::post_curve(const Json& body) {
   try {
-    client_.ask("POST", "/api/projects/" + std::to_string(project_) + "/curve", body);
+    client_.ask("POST", "/api/projects/" + std::to_string(project_.value()) + "/curve", body);
   } catch (const Error&) {  // The next call of training reports the error.
   }
 }
@@ -71,11 +75,13 @@ void RemoteAuthor::leave() {
     if (must_reconnect_) reconnect();
     follower_.leave();
     discard_ticket_blobs();
-    through_ = task_ = 0;
-    if (project_ > 0) ask("DELETE", "/api/projects/" + std::to_string(std::exchange(project_, 0)));
+    through_.reset();
+    task_.reset();
+    if (project_)
+      ask("DELETE", "/api/projects/" + std::to_string(*std::exchange(project_, std::nullopt)));
     sweep();
-    if (blob_project_ > 0)
-      ask("DELETE", "/api/projects/" + std::to_string(std::exchange(blob_project_, 0)));
+    if (blob_project_)
+      ask("DELETE", "/api/projects/" + std::to_string(*std::exchange(blob_project_, std::nullopt)));
   } catch (const AuthorLost&) {  // The coordinator is gone.
   }
 }

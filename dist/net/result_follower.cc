@@ -13,7 +13,7 @@ ResultFollower::~ResultFollower() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    task_ = 0;
+    task_.reset();
   }
   changed_.notify_all();
   lines_.close();
@@ -38,7 +38,7 @@ void ResultFollower::follow(int64_t era, TaskId task) {
 void ResultFollower::leave() {
   {
     const std::lock_guard lock(mutex_);
-    task_ = 0;
+    task_.reset();
     problem_.clear();
   }
   lines_.cancel();
@@ -53,9 +53,10 @@ std::string ResultFollower::problem() {
 void ResultFollower::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return stopping_ || (task_ != 0 && added_ != seen_); });
+    changed_.wait(lock, [&] { return stopping_ || (task_ && added_ != seen_); });
     if (stopping_) return;
-    const int64_t era = era_, task = task_;
+    const int64_t era = era_;
+    const TaskId task = *task_;
     seen_ = added_;
     lock.unlock();
     std::string problem;

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -35,7 +36,8 @@ class ResultFollower {
   const std::function<void(int64_t, const Finished&)> take_;
   std::mutex mutex_;  // protects the members below
   std::condition_variable changed_;
-  int64_t era_ = 0, task_ = 0;  // task 0: none
+  int64_t era_ = 0;
+  std::optional<TaskId> task_;
   uint64_t added_ = 0, seen_ = 0;
   std::string problem_;
   bool stopping_ = false;

@@ -87,7 +87,7 @@ struct Node::Impl {
         log(options.log, 1000),
         wire(options.wire),
         blobs(std::make_shared<BlobFetcher>(options.wire, ticket_memory(options.info) / 2)),
-        random(options.seed ? options.seed : std::random_device{}()),
+        random(options.seed ? *options.seed : std::random_device{}()),
         workers(options.info.threads, options.ticket_seconds) {
     for (const auto& [name, function] : options.functions) options.info.functions.push_back(name);
     wire.on_open = [this] { open(); };
@@ -99,13 +99,12 @@ struct Node::Impl {
     ++counts.connections;
     Json control = Json::object();
     control.set("name", options.info.name).set("device", options.info.device);
-    control.set("threads", options.info.threads).set("gflops", options.info.gflops);
-    control.set("memory_bytes", static_cast<int64_t>(options.info.memory_bytes));
-    const LinkSpeed& link = options.info.link;
-    if (link.down_mbit_s > 0)
-      control.set("down_mbit_s", link.down_mbit_s)
-          .set("up_mbit_s", link.up_mbit_s)
-          .set("round_trip_s", link.round_trip_s);
+    control.set("threads", options.info.threads).set("gflops", options.info.gflops.value_or(0));
+    control.set("memory_bytes", static_cast<int64_t>(options.info.memory_bytes.value_or(0)));
+    if (const auto& link = options.info.link)
+      control.set("down_mbit_s", link->down_mbit_s)
+          .set("up_mbit_s", link->up_mbit_s)
+          .set("round_trip_s", link->round_trip_s);
     Json functions = Json::array();
     for (const std::string& name : options.info.functions) functions.items.emplace_back(name);
     control.set("functions", functions).set("modules", false).set("cancels", true);

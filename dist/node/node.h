@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "dist/net/log.h"
 #include "dist/net/wire.h"
@@ -16,7 +17,8 @@ struct NodeOptions {
   NodeFunctions functions;
   std::function<bool()> stop = {};  // called often; true: return the leases and end
   EventLog::Sink log = {};
-  uint64_t seed = 0;         // of the random times between attempts to connect; 0: random
+  /// Of the random times between attempts to connect. Without a value it is random.
+  std::optional<uint64_t> seed = {};
   double longest_wait = 30;  // seconds between two attempts
   /// A ticket that takes longer is given back as failed, and another thread takes the place of its
   /// thread. The time counts from the start of the function.

@@ -36,9 +36,9 @@ const LeaseRow* Leases::find(TicketId ticket, const NodeId& node) const {
   return found == open.end() ? nullptr : &*found;
 }
 
-double Leases::last_issued(TicketId ticket) const {
+std::optional<double> Leases::last_issued(TicketId ticket) const {
   const auto found = tickets_.find(ticket);
-  return found == tickets_.end() ? 0 : found->second.last_issued;
+  return found == tickets_.end() ? std::nullopt : found->second.last_issued;
 }
 
 const LeaseRow* Leases::first(TicketId ticket, const NodeId& node) const {
@@ -61,7 +61,7 @@ const Leases::Held& Leases::of_node(const NodeId& node) const {
 
 void Leases::insert(OfTicket& entry, const LeaseRow& lease) {
   entry.open.push_back(lease);
-  entry.last_issued = std::max(entry.last_issued, lease.issued);
+  entry.last_issued = std::max(entry.last_issued.value_or(lease.issued), lease.issued);
   deadlines_.emplace(lease.deadline, lease.ticket, lease.epoch);
   held_[lease.node].emplace(lease.ticket, lease.epoch);
 }

@@ -29,8 +29,8 @@ class Leases {
   const std::vector<LeaseRow>& of_ticket(TicketId ticket) const;
   /// The node's lease of the ticket; null if it has none.
   const LeaseRow* find(TicketId ticket, const NodeId& node) const;
-  /// The time of the ticket's last lease since it was loaded; 0: none.
-  double last_issued(TicketId ticket) const;
+  /// The time of the ticket's last lease since it was loaded, if it has one.
+  std::optional<double> last_issued(TicketId ticket) const;
   /// The node's first lease of the ticket, ended or not, if it is known.
   const LeaseRow* first(TicketId ticket, const NodeId& node) const;
   /// The next lease of the ticket to the node is its first.
@@ -56,7 +56,7 @@ class Leases {
   struct OfTicket {
     std::vector<LeaseRow> open;
     std::map<NodeId, LeaseRow> first;
-    double last_issued = 0;
+    std::optional<double> last_issued = {};
   };
 
   void insert(OfTicket& entry, const LeaseRow& lease);

@@ -19,7 +19,9 @@ constexpr double kLate = 1.25;  // medians after which a ticket is late, at leas
 
 }  // namespace
 
-Speed speed_of(double gflops) { return {gflops > 0 ? std::clamp(gflops, 0.01, 1e6) : 1.0}; }
+Speed speed_of(std::optional<double> gflops) {
+  return {gflops && *gflops > 0 ? std::clamp(*gflops, 0.01, 1e6) : 1.0};
+}
 
 void Pace::add(double seconds, double work, Speed& speed) {
   const double one = std::max(seconds, kLeastSeconds) / work, cost = one * speed.gflops;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 
 namespace kaiseki::dist {
 
@@ -15,7 +16,8 @@ struct Speed {
   double factor = 1;
   bool measured = false;  // `factor` comes from results
 };
-Speed speed_of(double gflops);
+/// The speed of a node that reported `gflops`, or nothing.
+Speed speed_of(std::optional<double> gflops);
 
 /// The costs of one task: the last measurements, their median and median absolute deviation (MAD).
 class Pace {

@@ -151,10 +151,10 @@ SqliteStore::SqliteStore(const std::filesystem::path& file, const SqliteOptions&
     find_lost(options.on_lost);
     repair(options);
   }
-  if (options.max_bytes > 0) {
+  if (options.max_bytes) {
     auto& page = sql("PRAGMA page_size").with();
     page.row();
-    const int64_t pages = static_cast<int64_t>(options.max_bytes) / page.integer(0);
+    const int64_t pages = static_cast<int64_t>(*options.max_bytes) / page.integer(0);
     page.reset();
     database_.exec(("PRAGMA max_page_count = " + std::to_string(pages)).c_str());
   }

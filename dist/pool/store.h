@@ -171,8 +171,8 @@ class Store {
 };
 
 struct SqliteOptions {
-  uint64_t max_bytes = 0;        // of the file; 0: no limit
-  int busy_milliseconds = 5000;  // to wait for a process that has the file
+  std::optional<uint64_t> max_bytes = {};  // of the file
+  int busy_milliseconds = 5000;            // to wait for a process that has the file
   /// Bytes of the disk that are left free. With less, rows can be deleted, but none added.
   uint64_t free_floor = uint64_t{64} << 20;
   /// Acknowledged rows are lost. Called while the store opens, with a line for the log.

@@ -25,8 +25,11 @@ class TicketQueue {
   };
   struct Position {
     Place place = Place::none;
-    double time = 0;
+    /// Of a waiting ticket, or of the last lease of an outstanding one, if it has one.
+    std::optional<double> time = {};
   };
+  /// Tickets by time. Those without a time come first.
+  using TimedTickets = std::set<std::pair<std::optional<double>, TicketId>>;
 
   void move(TicketId ticket, Position& from, Position to);
   void remove(TicketId ticket, const Position& at);
@@ -36,13 +39,13 @@ class TicketQueue {
   std::optional<TicketId> ready_from(TicketId ticket) const;
   /// A waiting ticket that is due.
   std::optional<TicketId> due(double now) const;
-  const std::set<std::pair<double, TicketId>>& outstanding() const { return outstanding_; }
+  const TimedTickets& outstanding() const { return outstanding_; }
   /// All tickets of the queue up to `through`.
   std::vector<TicketId> through(TicketId through) const;
 
  private:
   std::set<TicketId> ready_;
-  std::set<std::pair<double, TicketId>> waiting_, outstanding_;
+  TimedTickets waiting_, outstanding_;
 };
 
 /// The nodes that tickets prefer. A restart forgets them.

@@ -151,7 +151,7 @@ void Tickets::place(PoolTicket& ticket, const TicketDemand& demand, double now) 
   const double not_before = ticket.row_.not_before;
   TicketQueue::Position to{Place::outstanding, demand.last_issued};
   if (demand.wanted > 0 && not_before <= now)
-    to = {Place::ready, 0};
+    to = {Place::ready};
   else if (demand.wanted > 0)
     to = {Place::waiting, not_before};
   task.queue_.move(ticket.id(), ticket.position_, to);

@@ -48,9 +48,9 @@ class PoolTicket {
 
 /// The demand of a ticket, for place().
 struct TicketDemand {
-  int64_t wanted = 0;      // further leases
-  bool leased = false;     // it has leases
-  double last_issued = 0;  // 0: never
+  int64_t wanted = 0;   // further leases
+  bool leased = false;  // it has leases
+  std::optional<double> last_issued = {};
 };
 
 /// A failed attempt, for failed().

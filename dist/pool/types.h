@@ -106,19 +106,20 @@ struct TicketError {
   std::string text = {};
 };
 
-/// A node's link to the coordinator. 0: not known.
+/// A node's link to the coordinator.
 struct LinkSpeed {
   double down_mbit_s = 0, up_mbit_s = 0;
   double round_trip_s = 0;
+  bool operator==(const LinkSpeed&) const = default;
 };
 
 struct NodeInfo {
   std::string name = {}, device = {};  // for display only
   int threads = 1;                     // tickets that it computes at once
-  // Measured by the node when it joins. 0: not known.
-  double gflops = 0;
-  uint64_t memory_bytes = 0;  // of its device. 0: not known
-  LinkSpeed link = {};
+  // Measured by the node when it joins, if known.
+  std::optional<double> gflops = {};
+  std::optional<uint64_t> memory_bytes = {};  // of its device
+  std::optional<LinkSpeed> link = {};
   std::vector<std::string> functions = {};  // native functions that it has
   bool runs_modules = false;                // JavaScript and WebAssembly modules
   bool trusted = false;                     // belongs to the operator: may see private data
@@ -129,7 +130,7 @@ struct NodeInfo {
 
 /// The most memory that one ticket may take on a node: a quarter of the node's.
 inline uint64_t ticket_memory(const NodeInfo& info) {
-  return (info.memory_bytes ? info.memory_bytes : kUnknownMemory) / 4;
+  return info.memory_bytes.value_or(kUnknownMemory) / 4;
 }
 
 struct NodeIdentity {

@@ -56,16 +56,15 @@ PoolUpdater::PoolUpdater(Network& network, nn::Optimizer& optimizer, nn::Iterato
       joined_(!options.alone),
       gather_(channel, network.device(), options.trust, options.patience, options.stop),
       snapshots_(*this, options.trust.undo_steps) {
-  if (options.ticket_samples < 0)
+  if (options.ticket_samples && *options.ticket_samples < 1)
     throw Error(
-        message("pool", "expected 0 or more samples a ticket, got ", options.ticket_samples));
+        message("pool", "expected 1 or more samples a ticket, got ", *options.ticket_samples));
   if (mode_ == PoolMode::concurrent_head || mode_ == PoolMode::border || !options.border.empty())
     split_network(network.spec(), options.border);
 }
 
 int64_t PoolUpdater::ticket_samples() const {
-  if (options_.ticket_samples > 0) return options_.ticket_samples;
-  return std::max<int64_t>(16, (iterator().batch_size() + 7) / 8);
+  return options_.ticket_samples.value_or(std::max<int64_t>(16, (iterator().batch_size() + 7) / 8));
 }
 
 /// In the mode automatic it selects a mode when an epoch begins or the first node joins. Returns

@@ -20,8 +20,9 @@ namespace kaiseki::dist {
 
 struct PoolTrainingOptions {
   PoolMode mode = PoolMode::automatic;
-  std::string border = {};     // the backbone's last layer; empty: before the first fully connected
-  int64_t ticket_samples = 0;  // 0: an eighth of a minibatch, at least 16
+  std::string border = {};  // the backbone's last layer; empty: before the first fully connected
+  /// Without a value: an eighth of a minibatch, at least 16.
+  std::optional<int64_t> ticket_samples = {};
   WireType wire = WireType::f16;  // f32: exact; i8: parameter gradients in i8, all else in f16
   bool alone = false;             // true: train on this machine until join()
   TrustOptions trust = {};

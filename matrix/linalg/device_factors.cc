@@ -81,7 +81,7 @@ DeviceLu lu_on_device(const Tensor& a) {
     Tensor panel = on_host(packed(Slice(begin), Slice(begin, end)));
     const LuPivots pivots = factor_lu(host_view(panel));
     for (int64_t row : pivots.swapped) lu.pivots.swapped.push_back(begin + row);
-    if (pivots.zero >= 0 && lu.pivots.zero < 0) lu.pivots.zero = begin + pivots.zero;
+    if (pivots.zero && !lu.pivots.zero) lu.pivots.zero = begin + *pivots.zero;
     exchange_rows(packed(Slice(begin), All), pivots);
     const Tensor factors = panel.to(a.device());
     Tensor columns = packed(Slice(begin), Slice(begin, end));

@@ -56,7 +56,7 @@ class LuFactorization {
         for (int64_t c = 0; c < width; ++c) std::swap(t(c, j), t(c, pivot));
       const T value = t(j, j);
       if (value == 0) {
-        if (pivots_.zero < 0) pivots_.zero = begin + j;
+        if (!pivots_.zero) pivots_.zero = begin + j;
         continue;
       }
       for (int64_t i = j + 1; i < height; ++i) t(j, i) /= value;

@@ -2,6 +2,7 @@
 // LU with partial pivoting, in place, on host memory.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "matrix/linalg/matrix_view.h"
@@ -9,8 +10,8 @@
 namespace kaiseki::linalg {
 
 struct LuPivots {
-  std::vector<int64_t> swapped;  // row i was exchanged with row swapped[i], in the order of i
-  int64_t zero = -1;             // the first column whose pivot is 0, or -1
+  std::vector<int64_t> swapped;      // row i was exchanged with row swapped[i], in the order of i
+  std::optional<int64_t> zero = {};  // the first column whose pivot is 0, if there is one
 };
 
 /// P A = L U. L has a unit diagonal and lies below the diagonal of A, U lies above. Recursive

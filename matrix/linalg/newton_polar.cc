@@ -78,7 +78,7 @@ bool invert_transposed(const MatrixView<T>& a, const MatrixView<T>& work, const 
   // Random matrices let elements grow by about n^(2/3).
   const double limit = (8 + 4 * std::pow(a.rows, 2.0 / 3)) * largest_element(a);
   const LuPivots pivots = factor_lu(work);
-  if (pivots.zero >= 0 || largest_element(work) > limit) return false;
+  if (pivots.zero || largest_element(work) > limit) return false;
   invert_unit_lower(work, y);
   solve_triangular(Triangle<T>{work, false, true, false}, y);
   for (int64_t i = 0; i < y.rows; ++i)

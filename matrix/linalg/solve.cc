@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/linalg/solve.h"
 
+#include <optional>
+
 #include "matrix/linalg/batch.h"
 #include "matrix/linalg/device_factors.h"
 #include "matrix/linalg/factor_lu.h"
@@ -13,18 +15,18 @@ namespace {
 
 using namespace linalg;
 
-/// x = a^-1 x. Returns the column of a zero pivot, or -1.
+/// x = a^-1 x. Returns the column of a zero pivot, if there is one.
 template <typename T>
-int64_t solve_one(const MatrixView<const T>& a, const MatrixView<T>& x) {
+std::optional<int64_t> solve_one(const MatrixView<const T>& a, const MatrixView<T>& x) {
   Dense<T> copy(a.rows, a.columns);
   const MatrixView<T> factors = copy.view();
   copy_matrix_into(factors, a);
   const LuPivots pivots = factor_lu(factors);
-  if (pivots.zero >= 0) return pivots.zero;
+  if (pivots.zero) return pivots.zero;
   apply_pivots(pivots, x);
   solve_triangular(Triangle<T>{factors, false, false, true}, x);
   solve_triangular(Triangle<T>{factors, false, true, false}, x);
-  return -1;
+  return std::nullopt;
 }
 
 LinearAlgebraError singular(std::string_view name, int64_t column, const std::string& place) {
@@ -39,8 +41,8 @@ void solve_all(const Tensor& host, Tensor& x, std::string_view name) {
     const auto matrices = read_matrices<T>(host);
     const MatrixBatch<T> sides{x.mutable_data<T>(), x.dim(-2), x.dim(-1)};
     for_each_matrix(host, [&](int64_t i) {
-      const int64_t column = solve_one(matrices[i], sides[i]);
-      if (column >= 0) throw singular(name, column, in_batch(host, i));
+      if (const auto column = solve_one(matrices[i], sides[i]))
+        throw singular(name, *column, in_batch(host, i));
     });
   });
 }
@@ -49,7 +51,7 @@ Tensor factor_and_solve(const Tensor& a, const Tensor& b, std::string_view name)
   check_finite_on_device(a, name);
   check_finite_on_device(b, name);
   const DeviceLu lu = lu_on_device(a);
-  if (lu.pivots.zero >= 0) throw singular(name, lu.pivots.zero, "");
+  if (lu.pivots.zero) throw singular(name, *lu.pivots.zero, "");
   return solve_on_device(lu, b);
 }
 

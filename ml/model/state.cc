@@ -421,7 +421,7 @@ void DecisionTreeClassifier::archive(Archive& archive) {
 void DecisionTreeRegressor::archive(Archive& archive) {
   archive("one_output", one_output_);
   std::vector<Tree> trees{tree_};
-  archive_trees(archive, trees, 1, one_output_ ? 1 : -1);
+  archive_trees(archive, trees, 1, one_output_ ? std::optional<int64_t>(1) : std::nullopt);
   tree_ = std::move(trees[0]);
 }
 
@@ -433,7 +433,8 @@ void RandomForestClassifier::archive(Archive& archive) {
 
 void RandomForestRegressor::archive(Archive& archive) {
   archive("one_output", one_output_);
-  archive_trees(archive, trees_, options_.n_estimators, one_output_ ? 1 : -1);
+  archive_trees(archive, trees_, options_.n_estimators,
+                one_output_ ? std::optional<int64_t>(1) : std::nullopt);
 }
 
 }  // namespace kaiseki::ml

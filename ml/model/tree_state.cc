@@ -77,13 +77,15 @@ bool leads_to_leaves(const Tree& tree, int64_t features, int64_t rows) {
 
 }  // namespace
 
-void archive_trees(Archive& archive, std::vector<Tree>& trees, int64_t count, int64_t outputs) {
+void archive_trees(Archive& archive, std::vector<Tree>& trees, int64_t count,
+                   std::optional<int64_t> outputs) {
   FlatTrees flat;
   if (!archive.reads()) flat = flattened(trees);
   flat.archive(archive);
   if (!archive.reads()) return;
-  if (flat.outputs < 1 || (outputs >= 0 && flat.outputs != outputs))
-    archive.fail("outputs", text_from("expected ", outputs, ", got ", flat.outputs));
+  if (flat.outputs < 1 || (outputs && flat.outputs != *outputs))
+    archive.fail("outputs", text_from("expected ", outputs ? std::to_string(*outputs) : "1 or more",
+                                      ", got ", flat.outputs));
   if (static_cast<int64_t>(flat.node_counts.size()) != count ||
       flat.row_counts.size() != flat.node_counts.size())
     archive.fail("node_counts",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ml/archive.h"
@@ -10,8 +11,9 @@
 
 namespace kaiseki::ml {
 
-/// Writes or reads `count` fitted trees. `outputs`: the number that each tree must have, or -1 for
-/// any. Refuses nodes that would lead nowhere or in a circle.
-void archive_trees(Archive& archive, std::vector<Tree>& trees, int64_t count, int64_t outputs);
+/// Writes or reads `count` fitted trees. If `outputs` has a value, each tree must have that many.
+/// Refuses nodes that would lead nowhere or in a circle.
+void archive_trees(Archive& archive, std::vector<Tree>& trees, int64_t count,
+                   std::optional<int64_t> outputs);
 
 }  // namespace kaiseki::ml

@@ -23,46 +23,41 @@ KernelCache::KernelCache(KernelFunction function, KernelSamples samples,
       diagonal_(kernel_diagonal(function_, samples_)),
       // Two rows of a pair of groups must fit, with one more load of each.
       capacity_(std::max(bytes, 8 * samples_.rows.dim(0) * static_cast<int64_t>(sizeof(float)))),
-      index_(begins_.size() - 1,
-             std::vector<int32_t>(static_cast<size_t>(samples_.rows.dim(0)), -1)) {}
-
-void KernelCache::unlink(int32_t id) {
-  const Segment& segment = segments_[id];
-  (segment.older < 0 ? oldest_ : segments_[segment.older].newer) = segment.newer;
-  (segment.newer < 0 ? newest_ : segments_[segment.newer].older) = segment.older;
+      index_(begins_.size() - 1, std::vector<Segment*>(static_cast<size_t>(samples_.rows.dim(0)))) {
 }
 
-void KernelCache::make_newest(int32_t id) {
-  segments_[id].older = newest_;
-  segments_[id].newer = -1;
-  (newest_ < 0 ? oldest_ : segments_[newest_].newer) = id;
-  newest_ = id;
+void KernelCache::unlink(const Segment& segment) {
+  (segment.older ? segment.older->newer : oldest_) = segment.newer;
+  (segment.newer ? segment.newer->older : newest_) = segment.older;
+}
+
+void KernelCache::make_newest(Segment& segment) {
+  segment.older = newest_;
+  segment.newer = nullptr;
+  (newest_ ? newest_->newer : oldest_) = &segment;
+  newest_ = &segment;
 }
 
 const float* KernelCache::use(int64_t sample, int64_t group) {
-  const int32_t id = index_[group][sample];
-  if (id < 0) return nullptr;
-  unlink(id);
-  make_newest(id);
-  return segments_[id].values.get();
+  Segment* segment = index_[group][sample];
+  if (!segment) return nullptr;
+  unlink(*segment);
+  make_newest(*segment);
+  return segment->values.get();
 }
 
 void KernelCache::insert(int64_t sample, int64_t group, const float* values) {
-  if (unused_.empty()) {
-    unused_.push_back(static_cast<int32_t>(segments_.size()));
-    segments_.emplace_back();
-  }
-  const int32_t id = unused_.back();
+  if (unused_.empty()) unused_.push_back(&segments_.emplace_back());
+  Segment& segment = *unused_.back();
   unused_.pop_back();
   const int64_t size = group_size(group), own = sample - group_begin(group);
-  Segment& segment = segments_[id];
   segment.values.reset(new float[static_cast<size_t>(size)]);
   std::copy(values, values + size, segment.values.get());
   if (own >= 0 && own < size) segment.values[own] = static_cast<float>(diagonal_[sample]);
   segment.sample = static_cast<int32_t>(sample);
   segment.group = static_cast<int32_t>(group);
-  index_[group][sample] = id;
-  make_newest(id);
+  index_[group][sample] = &segment;
+  make_newest(segment);
   used_ += size * static_cast<int64_t>(sizeof(float));
   ++computed_;
 }
@@ -74,14 +69,13 @@ int64_t KernelCache::segments_that_fit(int64_t group) const {
 void KernelCache::make_room(int64_t bytes) {
   if (used_ + bytes <= capacity_) return;
   ++generation_;
-  while (oldest_ >= 0 && used_ + bytes > capacity_) {
-    const int32_t id = oldest_;
-    Segment& segment = segments_[id];
-    unlink(id);
+  while (oldest_ && used_ + bytes > capacity_) {
+    Segment& segment = *oldest_;
+    unlink(segment);
     segment.values.reset();
-    index_[segment.group][segment.sample] = -1;
+    index_[segment.group][segment.sample] = nullptr;
     used_ -= group_size(segment.group) * static_cast<int64_t>(sizeof(float));
-    unused_.push_back(id);
+    unused_.push_back(&segment);
   }
 }
 
@@ -132,7 +126,7 @@ bool PairRows::use(int64_t variable) {
   return true;
 }
 
-void PairRows::load(const std::vector<int64_t>& variables, int64_t keep) {
+void PairRows::load(const std::vector<int64_t>& variables, std::optional<int64_t> keep) {
   std::vector<int64_t> samples;
   for (int64_t variable : variables) samples.push_back(sample(variable));
   const auto touch = [&](int64_t s) {
@@ -141,13 +135,13 @@ void PairRows::load(const std::vector<int64_t>& variables, int64_t keep) {
   };
   // The row that was used last is discarded last.
   for (size_t i = samples.size(); i-- > 0;) touch(samples[i]);
-  if (keep >= 0) touch(sample(keep));
+  if (keep) touch(sample(*keep));
   cache_.load(samples, first_);
   if (second_ != first_) {
-    if (keep >= 0) touch(sample(keep));
+    if (keep) touch(sample(*keep));
     cache_.load(samples, second_);
   }
-  if (keep >= 0) this->use(keep);
+  if (keep) this->use(*keep);
   this->use(variables.front());
 }
 

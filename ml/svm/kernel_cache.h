@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ml/svm/kernel.h"
@@ -23,7 +25,7 @@ class KernelCache {
   int64_t group_size(int64_t group) const { return begins_[group + 1] - begins_[group]; }
   const std::vector<double>& diagonal() const { return diagonal_; }
 
-  bool contains(int64_t sample, int64_t group) const { return index_[group][sample] >= 0; }
+  bool contains(int64_t sample, int64_t group) const { return index_[group][sample] != nullptr; }
   /// The segment, or nullptr. It counts as used.
   const float* use(int64_t sample, int64_t group);
   /// Computes those segments that are missing. Requires at most `segments_that_fit(group)`.
@@ -41,10 +43,10 @@ class KernelCache {
   struct Segment {
     std::unique_ptr<float[]> values;
     int32_t sample, group;
-    int32_t older, newer;  // -1: none
+    Segment *older, *newer;
   };
-  void unlink(int32_t id);
-  void make_newest(int32_t id);
+  void unlink(const Segment& segment);
+  void make_newest(Segment& segment);
   void insert(int64_t sample, int64_t group, const float* values);
   void make_room(int64_t bytes);
 
@@ -53,10 +55,10 @@ class KernelCache {
   std::vector<int64_t> begins_;
   std::vector<double> diagonal_;
   int64_t capacity_, used_ = 0, generation_ = 0, computed_ = 0;
-  std::vector<std::vector<int32_t>> index_;  // [group][sample]: the segment, or -1
-  std::vector<Segment> segments_;
-  std::vector<int32_t> unused_;  // free places in segments_
-  int32_t oldest_ = -1, newest_ = -1;
+  std::vector<std::vector<Segment*>> index_;  // [group][sample]: the segment, or nullptr
+  std::deque<Segment> segments_;
+  std::vector<Segment*> unused_;  // free places in segments_
+  Segment *oldest_ = nullptr, *newest_ = nullptr;
 };
 
 /// The rows of the matrix of two groups: its variables are the samples of `first` and then those of
@@ -86,9 +88,8 @@ class PairRows {
   Row row(int64_t variable) const { return rows_[variable]; }
   /// How many rows are best computed at a time.
   int64_t rows_per_load() const { return rows_per_load_; }
-  /// Computes the rows of at most rows_per_load() variables. If `keep` is not negative, the row of
-  /// this variable is not evicted.
-  void load(const std::vector<int64_t>& variables, int64_t keep);
+  /// Computes the rows of at most rows_per_load() variables. The row of `keep` is not evicted.
+  void load(const std::vector<int64_t>& variables, std::optional<int64_t> keep = {});
 
  private:
   KernelCache& cache_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace kaiseki::ml {
@@ -17,7 +18,7 @@ constexpr int64_t kLeastPeriod = 1000;  // iterations between attempts to shrink
 /// vectorize the loops over lanes.
 struct Largest {
   double value = -kInfinity;
-  int64_t index = -1;
+  std::optional<int64_t> index;  // none if all values are -infinity
 
   void add(const double* values, int64_t count, int64_t begin) {
     double lanes[kLanes];
@@ -68,17 +69,16 @@ class Smo {
   }
 
   SmoSolution run() {
-    const int64_t limit = problem_.max_iter >= 0
-                              ? problem_.max_iter
-                              : std::max<int64_t>(10'000'000, 100 * rows_.size());
+    const int64_t limit =
+        problem_.max_iter.value_or(std::max<int64_t>(10'000'000, 100 * rows_.size()));
     const int64_t period = std::max(kLeastPeriod, rows_.size());
     SmoSolution solution;
     Largest i = largest_increase();
-    while (i.index >= 0) {
-      require_row(i.index, -1);
-      const Row row_i = row(i.index, 0);
+    while (i.index) {
+      require_row(*i.index);
+      const Row row_i = row(*i.index, 0);
       const Partner j = partner(i, row_i);
-      if (j.violation < problem_.tolerance || j.index < 0) {
+      if (j.violation < problem_.tolerance || !j.index) {
         solution.converged = outer_.empty();
         if (solution.converged) break;
         restore_all();
@@ -87,9 +87,9 @@ class Smo {
       }
       if (solution.iterations == limit) break;
       ++solution.iterations;
-      require_row(j.index, i.index);
+      require_row(*j.index, i.index);
       // The row of i may have moved.
-      i = step(i.index, j.index, row(i.index, 0), row(j.index, 1));
+      i = step(*i.index, *j.index, row(*i.index, 0), row(*j.index, 1));
       if (solution.iterations % period == 0 && shrink(i.value, i.value - j.violation))
         i = largest_increase();
     }
@@ -101,7 +101,7 @@ class Smo {
 
  private:
   struct Partner {
-    int64_t index = -1;
+    std::optional<int64_t> index;
     double violation = 0;  // of the most violating pair
   };
   struct Row {
@@ -147,7 +147,7 @@ class Smo {
 
   /// The variable that with i decreases the objective most.
   Partner partner(const Largest& i, const Row& row) const {
-    const double own = v_.diagonal[i.index];
+    const double own = v_.diagonal[*i.index];
     Largest gain, violation;
     double gains[kChunk], violations[kChunk];
     for_each_chunk([&](int64_t begin, int64_t count, int64_t offset, bool first) {
@@ -163,7 +163,7 @@ class Smo {
       gain.add(gains, count, begin);
       violation.add(violations, count, begin);
     });
-    return {gain.value > 0 ? gain.index : -1, violation.value};
+    return {gain.value > 0 ? gain.index : std::nullopt, violation.value};
   }
 
   /// Moves b[i] up and b[j] down by the same amount. Returns the next variable i.
@@ -221,7 +221,7 @@ class Smo {
       for (int64_t l = 0; l < v_.size(); ++l) {
         const double change = v_.b[l] - before[l];
         if (change == 0) continue;
-        require_row(l, -1);
+        require_row(l);
         const PairRows::Row whole = rows_.row(v_.index[l]);
         for (int64_t k = 0; k < outer.size(); ++k)
           if (!inside[k]) outer.f[k] -= change * static_cast<double>(kernel(whole, outer.index[k]));
@@ -240,9 +240,11 @@ class Smo {
 
   /// Makes the row of a variable available, and keeps that of `keep`. If it is missing, the rows of
   /// other variables that violate the conditions most are computed too.
-  void require_row(int64_t k, int64_t keep) {
-    const int64_t variable = v_.index[k], kept = keep < 0 ? -1 : v_.index[keep];
-    if (rows_.use(variable) && (kept < 0 || rows_.use(kept))) return;
+  void require_row(int64_t k, std::optional<int64_t> keep = {}) {
+    const int64_t variable = v_.index[k];
+    std::optional<int64_t> kept;
+    if (keep) kept = v_.index[*keep];
+    if (rows_.use(variable) && (!kept || rows_.use(*kept))) return;
     std::vector<char> available(v_.index.size());
     for (int64_t l = 0; l < v_.size(); ++l) available[l] = rows_.contains(v_.index[l]);
     available[k] = true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ml/svm/kernel_cache.h"
@@ -14,8 +15,8 @@ namespace kaiseki::ml {
 /// y = +1 or -1 of two classes, b = y alpha.
 struct SmoProblem {
   std::vector<double> linear, lower, upper;
-  double tolerance = 1e-3;  // of the gradient
-  int64_t max_iter = -1;    // -1: max(10^7, 100 variables)
+  double tolerance = 1e-3;               // of the gradient
+  std::optional<int64_t> max_iter = {};  // without a value: max(10^7, 100 variables)
 };
 
 struct SmoSolution {

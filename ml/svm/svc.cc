@@ -58,7 +58,7 @@ SmoProblem pair_problem(const PairRows& rows, double first_limit, double second_
   problem.upper.assign(first, first_limit);
   problem.upper.insert(problem.upper.end(), second, 0);
   problem.tolerance = options.tol;
-  problem.max_iter = options.max_iter;
+  if (options.max_iter >= 0) problem.max_iter = options.max_iter;
   return problem;
 }
 

@@ -36,7 +36,7 @@ SmoProblem regression_problem(const std::vector<float>& targets, const SVROption
     problem.lower[n + i] = -options.c;
   }
   problem.tolerance = options.tol;
-  problem.max_iter = options.max_iter;
+  if (options.max_iter >= 0) problem.max_iter = options.max_iter;
   return problem;
 }
 

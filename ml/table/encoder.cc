@@ -78,13 +78,13 @@ std::vector<std::string> TableEncoder::feature_names() const {
 
 int64_t TableEncoder::column_for(const DataTable& table, const Feature& feature) const {
   const bool by_name = has_names_ && table.has_names;
-  const int64_t column = by_name ? table.find(feature.name) : feature.position;
-  if (column < 0 || column >= static_cast<int64_t>(table.columns.size()))
+  const auto column = by_name ? table.find(feature.name) : std::optional<int64_t>(feature.position);
+  if (!column || *column < 0 || *column >= static_cast<int64_t>(table.columns.size()))
     throw ParseError(table.source, "line 1",
                      "expected the column " +
                          (has_names_ ? feature.name : std::to_string(feature.position + 1)) +
                          ", got none");
-  return column;
+  return *column;
 }
 
 void TableEncoder::encode_column(const DataTable& table, int64_t number, const Feature& feature,

@@ -225,10 +225,11 @@ std::optional<float> Column::number(int64_t row) const {
   return is_text() ? number_of(texts[i]) : numbers[i];
 }
 
-int64_t DataTable::find(std::string_view name) const {
+std::optional<int64_t> DataTable::find(std::string_view name) const {
   const auto found =
       std::ranges::find_if(columns, [&](const Column& column) { return column.name == name; });
-  return found == columns.end() ? -1 : found - columns.begin();
+  if (found == columns.end()) return std::nullopt;
+  return found - columns.begin();
 }
 
 std::string DataTable::place(int64_t row, int64_t column) const {

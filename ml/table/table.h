@@ -31,8 +31,8 @@ struct DataTable {
   bool has_names = false;      // whether the first line had names
 
   int64_t rows() const { return static_cast<int64_t>(lines.size()); }
-  /// The column's number, or -1.
-  int64_t find(std::string_view name) const;
+  /// The column's number, if there is such a column.
+  std::optional<int64_t> find(std::string_view name) const;
   /// "line 3, column 2 (age)"
   std::string place(int64_t row, int64_t column) const;
 };

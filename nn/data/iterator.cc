@@ -58,9 +58,8 @@ struct Iterator::Worker {
 
   Worker(const Dataset& data, const IteratorOptions& how, const IteratorState& from)
       : dataset(data), options(how), state(from) {
-    int workers = options.workers;
-    if (workers == 0)
-      workers = std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 8);
+    const int workers = options.workers.value_or(
+        std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 8));
     threads.reserve(static_cast<size_t>(workers));
     most_jobs = static_cast<size_t>(std::max(options.prefetch, workers + 1));
     try {
@@ -184,6 +183,8 @@ Iterator::Iterator(std::shared_ptr<const Dataset> dataset, const IteratorOptions
     : dataset_(std::move(dataset)), options_(options) {
   if (!dataset_ || dataset_->size() == 0)
     throw Error(message("iterator", "expected a data set with samples, got an empty one"));
+  if (options.workers && *options.workers < 1)
+    throw Error(message("iterator", "expected 1 or more workers, got ", *options.workers));
   set_batch_size(options.batch_size);
   state_.seed = options_.seed;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "nn/data/dataset.h"
 
@@ -15,7 +16,8 @@ struct IteratorOptions {
   bool shuffle = true;
   bool repeat = true;  // false: next() returns false after one epoch
   uint64_t seed = 0;
-  int workers = 0;     // background threads; 0: half of the hardware threads, 1 to 8
+  /// Background threads. Without a value: half of the hardware threads, 1 to 8.
+  std::optional<int> workers = {};
   int prefetch = 4;    // batches prepared ahead, at least workers + 1
   bool files = false;  // also reads Batch::files
 };

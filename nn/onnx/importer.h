@@ -75,7 +75,7 @@ class OnnxOp {
   OnnxOp(Importer& importer, const NodeData& node, size_t index);
 
   const std::string& type() const { return node_.type; }
-  int64_t opset() const { return importer_.model_.opset; }
+  int64_t opset() const { return *importer_.model_.opset; }
   const std::string& place() const { return place_; }
   [[noreturn]] void fail(const std::string& what) const;
   /// "attribute NAME: expected ..., got ..."

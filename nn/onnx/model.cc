@@ -9,6 +9,18 @@ namespace {
 
 constexpr size_t kMaxNodes = 20'000, kMaxTensors = 100'000, kMaxAttributes = 64, kMaxRank = 16;
 
+/// Whether the dimensions are from 0 to 2^31 and their product is at most 2^40.
+bool are_valid(const std::vector<int64_t>& dims) {
+  constexpr int64_t kLongest = int64_t{1} << 31, kMost = int64_t{1} << 40;
+  int64_t product = 1;
+  for (int64_t dim : dims) {
+    if (dim < 0 || dim > kLongest) return false;
+    if (dim > 0 && product > kMost / dim) return false;
+    product *= dim;
+  }
+  return true;
+}
+
 class ModelReader {
  public:
   explicit ModelReader(std::string_view source) { model_.source = source; }
@@ -46,7 +58,7 @@ class ModelReader {
 
   void read_opset(ProtoReader in) {
     std::string_view domain;
-    int64_t version = 0;
+    std::optional<int64_t> version;
     for (ProtoField field; in.next(field);) {
       if (field.number == 1) domain = in.text(field);
       if (field.number == 2) version = in.integer(field);
@@ -182,7 +194,7 @@ class ModelReader {
     const std::string place = "tensor " + tensor.name.substr(0, 64);
     if (tensor.dims.size() > kMaxRank)
       fail(place, "expected at most 16 dimensions, got " + std::to_string(tensor.dims.size()));
-    if (tensor.elements() < 0)
+    if (!are_valid(tensor.dims))
       fail(place, "a dimension is negative or over 2^31, or there are more than 2^40 elements");
   }
 
@@ -230,13 +242,8 @@ std::string element_type_name(int64_t type) {
 }
 
 int64_t TensorData::elements() const {
-  constexpr int64_t kLongest = int64_t{1} << 31, kMost = int64_t{1} << 40;
   int64_t product = 1;
-  for (int64_t dim : dims) {
-    if (dim < 0 || dim > kLongest) return -1;
-    if (dim > 0 && product > kMost / dim) return -1;
-    product *= dim;
-  }
+  for (int64_t dim : dims) product *= dim;
   return product;
 }
 

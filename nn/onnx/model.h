@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,14 +22,13 @@ std::string element_type_name(int64_t type);
 struct TensorData {
   std::string name;
   int64_t type = 0;
-  std::vector<int64_t> dims;
+  std::vector<int64_t> dims;  // of 0 to 2^31, with a product of at most 2^40
   ByteView raw;
   std::vector<float> float_data;
   std::vector<int64_t> int_data;
   bool external = false;
 
-  /// The product of the dimensions. Returns -1 if a dimension is over 2^31 or the product over
-  /// 2^40.
+  /// The product of the dimensions.
   int64_t elements() const;
 };
 
@@ -67,8 +67,8 @@ struct ValueData {
 
 struct OnnxModel {
   std::string source, name;
-  uint64_t bytes = 0;  // of the file
-  int64_t opset = 0;   // of the default domain; 0: none
+  uint64_t bytes = 0;            // of the file
+  std::optional<int64_t> opset;  // of the default domain
   std::vector<NodeData> nodes;
   std::vector<TensorData> initializers;
   std::vector<ValueData> inputs, outputs;

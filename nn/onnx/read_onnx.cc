@@ -32,9 +32,9 @@ void Importer::fail(std::string_view place, const std::string& what) const {
 }
 
 NetworkSpec Importer::run() {
-  if (model_.opset < kFirstOpset || model_.opset > kLastOpset)
+  if (!model_.opset || *model_.opset < kFirstOpset || *model_.opset > kLastOpset)
     fail("opset_import", "expected an operator set from 7 to 17, got " +
-                             (model_.opset ? std::to_string(model_.opset) : "none"));
+                             (model_.opset ? std::to_string(*model_.opset) : "none"));
   spec_.source = model_.source;
   const std::set<std::string> of_any = {"torch_jit", "torch-jit-export", "main_graph", "network"};
   if (!of_any.contains(model_.name)) spec_.name = printable_name(model_.name);

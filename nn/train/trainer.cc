@@ -12,8 +12,10 @@ Trainer::Trainer(Updater& updater, const TrainerOptions& options)
     : updater_(updater), options_(options) {
   if (options_.epochs < 0)
     throw Error(message("train", "expected 0 or more epochs, got ", options_.epochs));
-  if (options_.check_every <= 0)
-    options_.check_every = updater.network().device().is_cpu() ? 1 : 16;
+  if (options_.check_every && *options_.check_every < 1)
+    throw Error(
+        message("train", "expected a check every 1 or more steps, got ", *options_.check_every));
+  if (!options_.check_every) options_.check_every = updater.network().device().is_cpu() ? 1 : 16;
 }
 
 Extension& Trainer::extend(std::unique_ptr<Extension> extension) {
@@ -62,7 +64,7 @@ void Trainer::run() {
     Updater::Result result = updater_.update();
     metrics_.add(result.loss, result.output, result.labels);
     const bool epoch_done = updater_.iterator().is_new_epoch();
-    if (epoch_done || step() % options_.check_every == 0) check_loss();
+    if (epoch_done || step() % *options_.check_every == 0) check_loss();
     if (epoch_done) {
       epoch_totals_ = metrics_.read();
       metrics_.reset();

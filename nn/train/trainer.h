@@ -19,8 +19,9 @@ namespace kaiseki::nn {
 
 struct TrainerOptions {
   int64_t epochs = 1;
-  uint64_t seed = 0;        // of the network; saved in checkpoints
-  int64_t check_every = 0;  // steps between checks of the loss; 0: chooses 1 on the CPU, else 16
+  uint64_t seed = 0;  // of the network; saved in checkpoints
+  /// Steps between checks of the loss. Without a value: 1 on the CPU, else 16.
+  std::optional<int64_t> check_every = {};
 };
 
 class Trainer {

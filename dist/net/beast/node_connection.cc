@@ -338,13 +338,14 @@ class NodeConnection final : public Connection,
   /// Stops reading for a moment. TCP then slows the peer down.
   void wait() {
     timer_.emplace(stream_.get_executor());
-    const double now = hub_.now(), seconds = std::max(messages_.wait(now), resume_ - now);
+    const double now = hub_.now(),
+                 seconds = std::max(messages_.wait(now), resume_.value_or(now) - now);
     timer_->expires_after(std::chrono::microseconds(1 + static_cast<int64_t>(1e6 * seconds)));
     timer_->async_wait([self = own()](ErrorCode) {
       self->timer_.reset();
       self->paused_ = false;
       if (self->life_ != Life::open) return;
-      if (std::exchange(self->resume_, 0) == 0) self->messages_.take(self->hub_.now());
+      if (!std::exchange(self->resume_, std::nullopt)) self->messages_.take(self->hub_.now());
       self->guarded([&] { self->look_at_input(); });
     });
   }
@@ -420,7 +421,7 @@ class NodeConnection final : public Connection,
   std::optional<uint64_t> base_;  // raw_ at the first look
   std::optional<double> deadline_, pinged_;
   double received_, progress_ = 0;
-  double resume_ = 0;  // when a node that paused for share_pings() goes on; 0: it did not
+  std::optional<double> resume_;  // when a node that paused for share_pings() goes on
   bool is_reading_ = false, is_writing_ = false, is_message_ = false;
   bool has_ended_ = false;  // the peer closed its side
   bool paused_ = false, completed_ = true, controlled_ = false;

@@ -14,15 +14,16 @@ WireOptions to(const std::string& url, const std::string& token) {
 
 TEST_CASE("link: measured in both directions, for nodes with the token") {
   Running at;
-  const LinkSpeed link = measure_link(to(at.server.url(), "token"));
-  CHECK(link.down_mbit_s > 10);
-  CHECK(link.up_mbit_s > 10);
-  CHECK(link.round_trip_s > 0);
-  CHECK(link.round_trip_s < 1);
-  CHECK(measure_link(to(at.server.url(), "")).up_mbit_s == 0);
+  const auto link = measure_link(to(at.server.url(), "token"));
+  REQUIRE(link);
+  CHECK(link->down_mbit_s > 10);
+  CHECK(link->up_mbit_s > 10);
+  CHECK(link->round_trip_s > 0);
+  CHECK(link->round_trip_s < 1);
+  CHECK_FALSE(measure_link(to(at.server.url(), "")));
   const std::string url = at.server.url();
   at.end();
-  CHECK(measure_link(to(url, "token")).down_mbit_s == 0);
+  CHECK_FALSE(measure_link(to(url, "token")));
 }
 
 TEST_CASE("link: transfers at most 4 MiB and stores nothing") {
@@ -56,7 +57,7 @@ TEST_CASE("link: a peer without a token is refused, and a peer above the rate wa
   CHECK(answered < 10'000);
   CHECK(at.metrics.refused(Refusal::link_rate) == 1);
   CHECK(client.request("GET", "/healthz").status == 200);
-  CHECK(measure_link(to(at.server.url(), "token")).up_mbit_s > 0);
+  CHECK(measure_link(to(at.server.url(), "token")));
 }
 
 }  // namespace

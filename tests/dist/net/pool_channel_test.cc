@@ -53,7 +53,7 @@ struct Fixture : TestPool {
     work();
   }
 
-  LinkSpeed link;  // of nodes that join
+  std::optional<LinkSpeed> link;  // of nodes that join
   bool trusted = false;
   std::deque<std::function<void()>> posted;
   PoolChannel channel{[this](std::function<void()> call) { posted.push_back(std::move(call)); }};
@@ -119,7 +119,7 @@ TEST_CASE("channel: private data is for trusted nodes only") {
 TEST_CASE("channel: a node's rate is its measurement, or a default") {
   Fixture at;
   at.join();
-  at.link = {8, 2, 0.1};
+  at.link = LinkSpeed{8, 2, 0.1};
   at.join();
   auto nodes = at.channel.nodes();
   REQUIRE(nodes.size() == 2);

@@ -304,12 +304,12 @@ TEST_CASE("lease: a ticket takes at most a quarter of a node's memory") {
       at.pool->create_project("p"),
       {.name = "large", .function = "f", .verification = Verification::none, .memory_bytes = kGiB});
   at.add(task, 1);
-  const auto gets = [&](uint64_t memory) {
+  const auto gets = [&](std::optional<uint64_t> memory) {
     const NodeId node = at.pool->join({.memory_bytes = memory, .functions = {"f"}}).id;
     return at.pool->lease(node, 1).size();
   };
   CHECK(gets(4 * kGiB - 1) == 0);
-  CHECK(gets(0) == 0);  // such a node counts as one of 1 GiB
+  CHECK(gets({}) == 0);  // such a node counts as one of 1 GiB
   CHECK(has(at.pool->wait_reason(task), "a node with 4.0 GiB of memory"));
   CHECK(gets(4 * kGiB) == 1);
   CHECK(at.pool->wait_reason(task).empty());
@@ -318,13 +318,13 @@ TEST_CASE("lease: a ticket takes at most a quarter of a node's memory") {
 TEST_CASE("lease: a task that declares no memory needs nodes of 1 GiB") {
   TestPool at;
   at.add(at.pool->create_task(at.pool->create_project("p"), {.name = "t", .function = "f"}), 2);
-  const auto gets = [&](uint64_t memory) {
+  const auto gets = [&](std::optional<uint64_t> memory) {
     const NodeId node = at.pool->join({.memory_bytes = memory, .functions = {"f"}}).id;
     return at.pool->lease(node, 1).size();
   };
   CHECK(gets((uint64_t{1} << 30) - 1) == 0);
   CHECK(gets(uint64_t{1} << 30) == 1);
-  CHECK(gets(0) == 1);
+  CHECK(gets({}) == 1);
 }
 
 TEST_CASE("lease: a ticket that fails goes to another node at once, and its node rests") {

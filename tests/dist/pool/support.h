@@ -82,7 +82,7 @@ struct TestPool {
       tickets[static_cast<size_t>(i)].input = bytes(std::to_string(i));
     return pool->add_tickets(task, tickets);
   }
-  NodeId join(int threads = 1, double gflops = 0) {
+  NodeId join(int threads = 1, std::optional<double> gflops = {}) {
     return pool
         ->join({.name = "node",
                 .device = "cpu",

@@ -78,7 +78,7 @@ TEST_CASE("KernelCache: segments stay within the bytes, and rows that are in use
   const float* values = x.data<float>();
   for (int64_t i = 0; i < n; ++i) {
     const int64_t keep = (i * 7 + 3) % n;
-    if (!rows.use(keep)) rows.load({keep}, -1);
+    if (!rows.use(keep)) rows.load({keep});
     if (!rows.use(i) || !rows.use(keep)) rows.load({i}, keep);
     REQUIRE(rows.use(i));
     REQUIRE(rows.use(keep));

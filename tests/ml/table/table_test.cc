@@ -33,7 +33,7 @@ TEST_CASE("Table: a line of names, numbers and texts") {
   CHECK(t.columns[1].texts == std::vector<std::string>{"red", "blue"});
   CHECK(t.columns[2].numbers == std::vector<float>{2.5f, 1000});
   CHECK(t.find("size") == 2);
-  CHECK(t.find("weight") == -1);
+  CHECK_FALSE(t.find("weight"));
   CHECK(t.place(1, 2) == "line 3, column 3 (size)");
 }
 
