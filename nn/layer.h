@@ -124,6 +124,11 @@ class Layer {
   virtual void to_onnx(OnnxLayerWriter& onnx) const;
 
   virtual BackwardReads backward_reads() const { return {}; }
+  /// Returns whether forward() saves a tensor of the output's size for backward(). The memory model
+  /// counts it.
+  virtual bool saves_like_output() const { return false; }
+  /// Returns whether the output of a sample depends on the other samples of the batch.
+  virtual bool couples_samples(Phase) const { return false; }
   /// A loss reads `targets` and returns one element, the mean over the batch. The backward pass
   /// starts at it.
   virtual bool is_loss() const { return false; }

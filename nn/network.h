@@ -126,6 +126,11 @@ class Network {
   uint64_t random_position() const;
   void set_random_position(uint64_t position);
 
+  /// A pass over `batch` samples runs in the device's memory if it is divided into this many parts,
+  /// of about the same size. 1 if the device has no limit, or if samples depend on each other
+  /// (batch normalization in training).
+  int64_t parts_of_batch(int64_t batch, Phase phase);
+
   /// Calls `timer` after each layer of each pass. Waits for the device before and after each layer,
   /// so passes take longer. Empty: no times.
   void set_layer_timer(LayerTimer timer);

@@ -100,6 +100,7 @@ class BatchNormalization : public Layer {
   }
 
   BackwardReads backward_reads() const override { return {.input = true}; }
+  bool couples_samples(Phase phase) const override { return phase == Phase::train; }
   bool fuses_activation() const override { return true; }
 
  private:

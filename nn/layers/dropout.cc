@@ -43,6 +43,7 @@ class Dropout : public Layer {
                               : product(pass.grad_output, pass.saved[0], pass.may_overwrite);
   }
 
+  bool saves_like_output() const override { return true; }
   bool is_view(Phase phase) const override { return phase == Phase::test; }
   void to_onnx(OnnxLayerWriter& onnx) const override {
     onnx.inputs.push_back(onnx.scalar("ratio", ratio_));

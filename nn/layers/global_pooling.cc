@@ -44,6 +44,7 @@ class GlobalPooling : public Layer {
       average_pool2d_backward_into(pass.grad_inputs[0], pass.grad_output, pooling);
   }
 
+  bool saves_like_output() const override { return maximum_; }
   bool takes_maximum() const override { return maximum_; }
   void to_onnx(OnnxLayerWriter& onnx) const override {
     onnx.add(onnx.node(maximum_ ? "GlobalMaxPool" : "GlobalAveragePool"));

@@ -31,6 +31,7 @@ class MaxPooling : public Layer {
   }
 
   FusedPooling as_pooling() const override { return pooling_; }
+  bool saves_like_output() const override { return true; }
   bool takes_maximum() const override { return true; }
   void to_onnx(OnnxLayerWriter& onnx) const override { pooling_to_onnx(onnx, pooling_, true); }
 

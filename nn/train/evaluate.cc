@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "matrix/ceil_div.h"
 #include "nn/data/iterator.h"
 
 namespace kaiseki::nn {
@@ -42,7 +43,8 @@ void count(const Network::Loss& result, const Tensor& labels, EvaluationCounts& 
 Evaluation evaluate(Network& network, std::shared_ptr<const Dataset> data,
                     const EvaluateOptions& options) {
   IteratorOptions order;
-  order.batch_size = options.batch_size;
+  order.batch_size =
+      ceil_div(options.batch_size, network.parts_of_batch(options.batch_size, Phase::test));
   order.shuffle = order.repeat = false;
   Iterator iterator(std::move(data), order);
 

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "matrix/ceil_div.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/lazy.h"
@@ -40,33 +42,57 @@ const Batch& Updater::next_batch() {
   return batch_;
 }
 
-/// The loss is a mean over samples, so each minibatch counts by its part of the samples.
+/// The memory of the optimizer is allocated before, so it counts.
+void Updater::choose_parts() {
+  if (parts_of_size_ == iterator_.batch_size()) return;
+  const int64_t size = iterator_.batch_size();
+  parts_of_size_ = size;
+  parts_ = 1;
+  if (!computes_alone()) return;
+  optimizer_.states(network_.parameters());
+  parts_ = network_.parts_of_batch(size, Phase::train);
+  if (parts_ > 1)
+    log_info("the device has memory for " + std::to_string(ceil_div(size, parts_)) +
+             " samples, so a minibatch of " + std::to_string(size) + " runs in " +
+             std::to_string(parts_) + " parts");
+}
+
+/// The loss is a mean over samples, so each part counts by its share of the samples. Dropout draws
+/// the numbers of one large minibatch.
+void Updater::add(const Batch& part, Parts& to) {
+  network_.set_random_position(to.random_position);
+  network_.set_first_sample(to.done);
+  const Network::Loss run =
+      network_.forward_loss(part.inputs(network_.device()), part.labels, Phase::train);
+  const double share = static_cast<double>(part.labels.dim(0)) / static_cast<double>(to.samples);
+  network_.backward(share);
+  const Tensor weighted =
+      elementwise("share * loss", {{"share", static_cast<float>(share)}, {"loss", run.loss}});
+  to.loss = to.loss.defined() ? Tensor(to.loss + weighted) : weighted;
+  to.outputs.push_back(run.output);
+  to.labels.push_back(part.labels);
+  to.done += part.labels.dim(0);
+}
+
 Updater::Result Updater::accumulated() {
-  const int64_t samples = samples_of_step();
-  const uint64_t position = network_.random_position();
   struct Reset {
     Network& network;
     ~Reset() { network.set_first_sample(0); }
   } reset{network_};
-  Tensor loss;
-  std::vector<Tensor> outputs, labels;
-  for (int64_t first = 0; first < samples;) {
+  Parts parts{.samples = samples_of_step(), .random_position = network_.random_position()};
+  const int64_t most = ceil_div(iterator_.batch_size(), parts_);
+  while (parts.done < parts.samples) {
     next_batch();
-    // Dropout draws the numbers of one large minibatch.
-    network_.set_random_position(position);
-    network_.set_first_sample(first);
-    const Network::Loss part =
-        network_.forward_loss(batch_.inputs(network_.device()), batch_.labels, Phase::train);
-    const double share = static_cast<double>(batch_.labels.dim(0)) / static_cast<double>(samples);
-    network_.backward(share);
-    const Tensor weighted =
-        elementwise("share * loss", {{"share", static_cast<float>(share)}, {"loss", part.loss}});
-    loss = loss.defined() ? Tensor(loss + weighted) : weighted;
-    outputs.push_back(part.output);
-    labels.push_back(batch_.labels);
-    first += batch_.labels.dim(0);
+    const int64_t size = batch_.labels.dim(0);
+    for (int64_t first = 0; first < size; first += most) {
+      const int64_t count = std::min(most, size - first);
+      add({.images = batch_.images.slice(0, first, count),
+           .labels = batch_.labels.slice(0, first, count),
+           .normalization = batch_.normalization},
+          parts);
+    }
   }
-  return {loss, concatenate(outputs, 0), concatenate(labels, 0)};
+  return {parts.loss, concatenate(parts.outputs, 0), concatenate(parts.labels, 0)};
 }
 
 Updater::Result Updater::of_one_minibatch() {
@@ -80,7 +106,8 @@ Updater::Result Updater::of_one_minibatch() {
 Updater::Result Updater::update() {
   const double rate = learning_rate();
   network_.zero_grad(optimizer_);
-  Result result = accumulate_ == 1 ? of_one_minibatch() : accumulated();
+  choose_parts();
+  Result result = accumulate_ == 1 && parts_ == 1 ? of_one_minibatch() : accumulated();
   optimizer_.step(network_.parameters(), network_.gradients(), rate);
   return result;
 }

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "nn/data/iterator.h"
 #include "nn/network.h"
@@ -40,6 +42,8 @@ class Updater {
   void scale_learning_rate(double factor) { rate_scale_ = factor; }
   double learning_rate_scale() const { return rate_scale_; }
   int64_t accumulate() const { return accumulate_; }
+  /// The parts in which a whole minibatch runs because of the device's memory.
+  int64_t parts() const { return parts_; }
   /// Returns whether update() depends on this process alone, so that steps can be repeated.
   virtual bool computes_alone() const { return true; }
 
@@ -55,15 +59,26 @@ class Updater {
   const Batch& next_batch();
 
  private:
+  /// The sums and the outputs of the parts of an iteration so far.
+  struct Parts {
+    int64_t samples = 0, done = 0;
+    uint64_t random_position = 0;
+    Tensor loss = {};
+    std::vector<Tensor> outputs = {}, labels = {};
+  };
   /// Compute the gradients of an iteration.
   Result of_one_minibatch();
   Result accumulated();
+  void add(const Batch& part, Parts& to);
+  void choose_parts();
 
   Network& network_;
   Optimizer& optimizer_;
   Iterator& iterator_;
   Schedule schedule_;
   int64_t accumulate_;
+  int64_t parts_ = 1;
+  std::optional<int64_t> parts_of_size_;  // the batch size that parts_ is for
   double rate_scale_ = 1;
   Batch batch_;
 };

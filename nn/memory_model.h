@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The memory model: predicts the bytes that a pass through a network needs, from the shapes and the
+// lifetimes of its plan.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "nn/planner.h"
+
+namespace kaiseki::nn {
+
+/// The highest sum of bytes of a pass with `batch` samples: inputs, values, gradients of values,
+/// and what layers save. Parameters, their gradients and workspace are not included. `rounded`
+/// gives the bytes that a tensor takes (Allocator::rounded()).
+uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
+                      const std::function<uint64_t(uint64_t)>& rounded);
+
+/// The most samples, up to `batch`, whose pass needs at most `room` bytes. At least one.
+int64_t samples_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
+                         uint64_t room, const std::function<uint64_t(uint64_t)>& rounded);
+
+/// The bytes that tensors of a pass can take now, or nothing if there is no limit. The limit is the
+/// budget, or without a budget 15/16 of a GPU's memory.
+std::optional<uint64_t> room_for_tensors(Device device);
+
+}  // namespace kaiseki::nn
