@@ -7,8 +7,8 @@
 
 namespace kaiseki::cpu {
 
-/// Returns whether the functions below support this pooling: column stride 1 or 2, and output rows
-/// of 4 or more elements.
+/// Returns whether the functions below support this pooling. They need column stride 1 or 2, and
+/// output rows of 4 or more elements.
 bool pools_rows(const PoolArgs& p);
 
 /// Pools x [planes, in_h, in_w] into y [planes, out_h, out_w]. Max pooling also writes `indices` of
