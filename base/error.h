@@ -18,7 +18,7 @@ namespace kaiseki {
 /// rest is the cause. A Message may be used as a string.
 struct Message {
   std::string text;
-  size_t cause_at = 0;  // where the cause begins in the text; 0: the text has no place
+  size_t cause_at = 0;  // where the cause begins in the text
 
   operator std::string() const& { return text; }
   operator std::string() && { return std::move(text); }

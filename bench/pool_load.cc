@@ -9,8 +9,8 @@
 //     one byte per second.
 //   pings: the nodes compute tickets, first alone, then beside a thousand volunteers, each at its
 //     own address. Each volunteer sends 30 pings a second, and reconnects when it is closed.
-// Prints one JSON line: the coordinator's throughput per second of its CPU time and of wall time,
-// and its memory per node.
+// Prints one JSON line. It has the coordinator's throughput per second of its CPU time and of wall
+// time. It also has the memory per node.
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>

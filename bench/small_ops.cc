@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Small tasks on each device: with small tasks on the CPU (the default) against all on the device,
-// and against tensors of the CPU. Prints medians and the median ratio of pairs of runs.
+// Small tasks on each device. Compares small tasks on the CPU (the default) with all tasks on the
+// device. Also compares them with tensors of the CPU. Prints medians and the median ratio of pairs
+// of runs.
 #include <chrono>
 #include <cstdio>
 #include <span>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Transforms the factors of Winograd's convolution F(OUTPUTS x OUTPUTS, TAPS x TAPS): tiles of 6 x
-// 6 or 4 x 4 of planes, and filters. Element e of all tiles is at e * element_stride. The points
-// are 0, 1, -1 and infinity; tiles of 6 also have 2 and -2. LANES 1, for GPUs: a work-item has one
-// tile or filter. LANES 2 to 16, for CPUs: as many side by side. GRADIENT 1: planes are gradients
-// in tiles of OUTPUTS x OUTPUTS, in place of the filter. TURNED 1: filters are reversed and
-// [inputs][outputs]. ROW: at least the number of pixels that a row of tiles reads.
+// Transforms the factors of Winograd's convolution F(OUTPUTS x OUTPUTS, TAPS x TAPS). The factors
+// are tiles of 6 x 6 or 4 x 4 of planes, and filters. Element e of all tiles is at e *
+// element_stride. The points are 0, 1, -1 and infinity; tiles of 6 also have 2 and -2. LANES 1, for
+// GPUs: a work-item has one tile or filter. LANES 2 to 16, for CPUs: as many side by side. GRADIENT
+// 1: planes are gradients in tiles of OUTPUTS x OUTPUTS, in place of the filter. TURNED 1: filters
+// are reversed and [inputs][outputs]. ROW: at least the number of pixels that a row of tiles reads.
 #define TILE (OUTPUTS + TAPS - 1)
 #define PATCH (GRADIENT ? OUTPUTS : TILE)
 #define FILTER (TAPS * TAPS)

@@ -33,7 +33,7 @@ struct GridCounts {
 };
 
 /// Whether a node's score may be right if this machine has `own`. Other processors round in other
-/// ways: the scores differ by at most a hundredth, or by one of the test samples.
+/// ways. The scores differ by at most a hundredth, or by one of the test samples.
 bool scores_agree(double score, double own, int64_t test_samples);
 
 class GridGather {

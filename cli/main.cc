@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The command kaiseki: parses the command line, runs one subcommand, and prints an exception as one
-// line with exit status 1.
+// The command kaiseki: parses the command line and runs one subcommand. Prints an exception as one
+// line and exits with status 1.
 #include <algorithm>
 #include <cstdio>
 #include <exception>

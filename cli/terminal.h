@@ -32,7 +32,7 @@ std::string fit(std::string_view text, int columns);
 void print_parts(const std::vector<std::string>& parts, std::string_view separator);
 
 /// Replaces the live line by `text`. Only for a live terminal. The cursor stays at the start of the
-/// line: if the terminal gets narrower and breaks the line, all of its parts are after the cursor.
+/// line. If the terminal gets narrower and breaks the line, all of its parts are after the cursor.
 void draw_live_line(std::string_view text);
 /// Removes the live line, so that other output starts on an empty line.
 void clear_live_line();

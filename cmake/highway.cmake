@@ -3,15 +3,15 @@
 # SSSE3 is too old to justify one. SVE and RVV have no fixed vector size at compile time, which the kernels need. Arm runs
 # NEON, RISC-V runs scalar code.
 set(KAISEKI_HIGHWAY_WITHOUT "HWY_SSSE3|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV")
-# All tests run with fewer sets, too: a machine with a missing set uses the kernels of the next lower one.
+# All tests run with fewer sets, too. A machine with a missing set uses the kernels of the next lower one.
 if(KAISEKI_SANITIZE STREQUAL thread) # Data races do not depend on the instruction set, so one is enough.
   string(APPEND KAISEKI_HIGHWAY_WITHOUT "|HWY_SSE4|HWY_AVX3")
 elseif(KAISEKI_SANITIZE MATCHES address) # Every tested machine has AVX2. A machine with AVX-512 runs it, too.
   string(APPEND KAISEKI_HIGHWAY_WITHOUT "|HWY_AVX3")
 endif()
 if(KAISEKI_NATIVE)
-  # One of the sets of the kernels, not all that the CPU has: the compiler's set must be the one of Highway's best kernels.
-  # Without contraction to FMA, code outside the kernels computes the same bits as elsewhere.
+  # One of the sets of the kernels, not all that the CPU has. The compiler's set must be the one of Highway's best
+  # kernels. Without contraction to FMA, code outside the kernels computes the same bits as elsewhere.
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_FLAGS -march=native)
   set(avx2 "defined(__AVX2__) && defined(__FMA__) && defined(__F16C__) && defined(__BMI2__) && defined(__AES__) && defined(__PCLMUL__)")

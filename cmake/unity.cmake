@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Compiles sources in groups, if KAISEKI_UNITY is one of the values that follow the target. This saves time, because a group
 # compiles its common headers only once.
-# Two sources of a group never define the same name in an unnamed namespace. Three kinds of sources are compiled alone:
-# kernels, because Highway includes them once for each instruction set; sources that configure a header-only library; and
-# sources with the line `// unity: alone`.
+# Two sources of a group never define the same name in an unnamed namespace. These sources are compiled alone: kernels,
+# sources that configure a header-only library, and sources with the line `// unity: alone`. Highway includes kernels
+# once for each instruction set.
 set(KAISEKI_UNITY_BYTES 90000)  # maximum size of a group's sources
 
 # Sets `result` to the names that a source's unnamed namespaces and macros define. It may find more names than there are.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Includes every header of the pool that a program needs: work for a coordinator, a pool in the
-// program, and training over nodes. Link with kaiseki::net and kaiseki::dist_train.
+// Includes every header of the pool that a program needs. They offer work for a coordinator, a pool
+// in the program, and training over nodes. Link with kaiseki::net and kaiseki::dist_train.
 #pragma once
 
 #include "dist/net/task.h"

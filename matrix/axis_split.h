@@ -8,8 +8,8 @@
 
 namespace kaiseki {
 
-/// A shape as [outer, n, inner]: the product of the dimensions before the axis, its own length, and
-/// the product of those after it. `axis` is from 0 to rank-1.
+/// A shape as [outer, n, inner]. `n` is the length of the axis. `outer` is the product of the
+/// dimensions before the axis, and `inner` of those after it. `axis` is from 0 to rank-1.
 struct AxisSplit {
   AxisSplit(const Shape& shape, int axis) : n(shape[axis]) {
     for (int i = 0; i < shape.rank(); ++i)

@@ -11,7 +11,7 @@ namespace kaiseki::nn {
 /// `statements` is an expression for update() (matrix/ops/elementwise.h) on w (the parameter) and
 /// the slots. G is the gradient after clipping and L2 decay. The scalars are lr, m (momentum), a =
 /// alpha, a1 = 1 - alpha, b1, b2, c1 = 1 - b1, c2 = 1 - b2, h = lr / (1 - b1^t), k = 1 / sqrt(1 -
-/// b2^t), eps, and keep = 1 - lr * weight_decay (1 for parameters without decay).
+/// b2^t), eps and keep. keep is 1 - lr * weight_decay (1 for parameters without decay).
 struct OptimizerRule {
   std::string_view name;
   struct Slot {

@@ -17,8 +17,8 @@ struct HttpReply {
 
 /// Over plain HTTP a token is sent only after the coordinator proved on the same connection that it
 /// knows it. If it knows other tokens only, the status is 401. Use it in one thread, except
-/// cancel() and close(). A call throws Error in three cases: it cannot connect, no bytes come for
-/// `silence` seconds, or the body exceeds `most` bytes.
+/// cancel() and close(). A call throws Error if it cannot connect, or if no bytes come for
+/// `silence` seconds. It also throws Error if the body exceeds `most` bytes.
 class HttpClient {
  public:
   explicit HttpClient(WireOptions to);

@@ -18,8 +18,9 @@ class Agreement {
   /// How many further leases the ticket needs.
   int64_t wanted(const PoolTicket& ticket) const;
   /// Whether the votes for the result suffice. They are more than those for any other result, and
-  /// at least the quorum. While others could compute the ticket, more is needed: one vote more if
-  /// all these voters are unproven, and two more than any other result has.
+  /// at least the quorum. While other nodes could compute the ticket, more votes are needed. If all
+  /// these voters are unproven, one vote more is needed. Also, the result needs two votes more than
+  /// any other result has.
   bool decides(const PoolTicket& ticket, const std::string& hash, double now) const;
   /// The node voted for a result that now suffices, since other nodes have left. The vote has no
   /// bytes, so the node may compute the ticket again.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lifecycle: the steps of a ticket, each within a transaction: a lease ends, an attempt fails, the
-// ticket is done or dead. docs/pool.md draws them.
+// Lifecycle: the steps of a ticket, each within a transaction. A lease ends, an attempt fails, or
+// the ticket is done or dead. docs/pool.md draws them.
 #pragma once
 
 #include <string>
@@ -48,7 +48,7 @@ class Lifecycle {
 
   /// Records a failed attempt. Its lease has ended. `late`: its deadline has passed. The node
   /// rests. The next attempt waits only if no other node could make it. A node without a token
-  /// could fail on purpose: each source counts once, and again only after all other nodes have
+  /// could fail on purpose. Each source counts once, and again only after all other nodes have
   /// failed too.
   void fail(PoolTicket& ticket, const LeaseRow& lease, const std::string& text, bool late);
   /// Records that the node returned the ticket: the node rests. Its lease has ended.

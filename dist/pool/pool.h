@@ -53,7 +53,7 @@ class Pool {
   void keep_blob(ProjectId project, const BlobHash& blob);
   void release_blob(ProjectId project, const BlobHash& blob);
   /// Releases the blobs and deletes those without any other reference. A blob that was put in the
-  /// last 5 seconds may be about to get one: a later tick() deletes it. Returns the number of blobs
+  /// last 5 seconds may be about to get one. A later tick() deletes it. Returns the number of blobs
   /// that were deleted at once.
   int64_t discard_blobs(ProjectId project, std::span<const BlobHash> blobs);
 
@@ -98,7 +98,7 @@ class Pool {
   /// batch() around it, has returned.
   Answer accept(const NodeId& node, const std::string& token, ByteView result);
   /// The node does not compute this ticket. This counts as a failure of the node. With an `error`
-  /// it is also a failed attempt: the node gets the ticket again only if no other node could
+  /// it is also a failed attempt. The node gets the ticket again only if no other node could
   /// compute it.
   Answer give_back(const NodeId& node, const std::string& token, const std::string& error = {});
   /// As give_back(), of a node that was asked to: this is no failure.
@@ -117,7 +117,7 @@ class Pool {
   uint64_t membership_version() const;
 
   /// Ends leases past their deadline. Removes the projects that lapsed, and returns them. Call it
-  /// about once a second, then lease() for waiting nodes: a node may have finished its rest, or a
+  /// about once a second, then lease() for waiting nodes. A node may have finished its rest, or a
   /// ticket may be late.
   std::vector<ProjectStatus> tick();
   /// Makes all changes of `calls` one transaction, which is much faster than one for each call. The

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A thin wrapper of the part of SQLite's C interface that the store uses: a database, and
+// A thin wrapper of the part of SQLite's C interface that the store uses. It has a database, and
 // statements that are prepared once and run many times.
 #pragma once
 

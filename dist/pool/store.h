@@ -163,7 +163,7 @@ class Store {
   /// Nodes last seen after `since`. The latest come first.
   virtual std::vector<NodeRow> nodes(double since, int limit) = 0;
   /// A node without an accepted result that is not expelled is a newcomer. Newcomers are in memory
-  /// only, and only the last 100,000: anyone can join as often as the rate of connections allows.
+  /// only, and only the last 100,000. Anyone can join as often as the rate of connections allows.
   virtual void put_node(const NodeRow& node) = 0;
   /// Deletes nodes last seen before `before`, and newcomers last seen before `idle_before`. Keeps
   /// nodes with leases or votes. Returns the number of deleted nodes.

@@ -137,7 +137,7 @@ struct Comparison {
   double deviation = 0;
 };
 constexpr double kTolerance = 0.01;
-/// The scale of a tensor is its norm, but at least NormGate::usual(): in a small tensor a
+/// The scale of a tensor is its norm, but at least NormGate::usual(). In a small tensor a
 /// difference does no more harm than in a usual one. A gradient that is zero except for rounding
 /// has a share of the largest gradient's scale. An example is the gradient of a bias before a batch
 /// normalization.

@@ -18,7 +18,7 @@
 
 namespace kaiseki::dist {
 
-/// A result is encode_tensors() of the tensors that the ticket requests, in this order: "loss" [1],
+/// A result is encode_tensors() of the tensors that the ticket requests. Their order is "loss" [1],
 /// "output" [n, ...], gradients by parameter name, states by name. The text "ticket" is the SHA-256
 /// of the ticket.
 class TrainingNode {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ConvPlan: the solvers for a convolution in order of preference, and the number of pieces into
-// which the minibatch is split.
+// ConvPlan: the solvers for a convolution in order of preference, and the number of pieces of the
+// minibatch.
 #pragma once
 
 #include <cstdint>

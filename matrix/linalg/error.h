@@ -6,7 +6,7 @@
 
 namespace kaiseki {
 
-/// The elements do not allow the operation: the matrix is singular or not positive definite, has
+/// The elements do not allow the operation. The matrix is singular or not positive definite, has
 /// NaN or infinite elements, or an iteration does not converge.
 class LinearAlgebraError : public Error {
  public:

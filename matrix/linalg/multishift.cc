@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kSpacing = 3;  // rows from a bulge to the next one
 
-/// A chain of bulges, one for each pair of shifts. It moves down the diagonal in windows: inside a
-/// window, reflections act one by one, and the rest of the matrix receives their product.
+/// A chain of bulges, one for each pair of shifts. It moves down the diagonal in windows. Inside a
+/// window, reflections act one by one. The rest of the matrix receives their product.
 template <typename T>
 class BulgeChain {
  public:

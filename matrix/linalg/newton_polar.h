@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The polar decomposition by Newton's iteration. It needs about half the time of Halley's in
-// matrix/linalg/polar.cc, but it is accurate only if the inverse of the matrix is.
+// matrix/linalg/polar.cc. It is accurate only if the inverse of the matrix is accurate.
 #pragma once
 
 #include "matrix/linalg/matrix_view.h"

@@ -19,8 +19,8 @@ double largest_element(const TridiagonalMatrix& t) {
   return largest;
 }
 
-/// Returns the first index from `first` on whose off-diagonal element is negligible: relative to
-/// its neighbors, or to the largest element of the matrix.
+/// Returns the first index from `first` on whose off-diagonal element is negligible. The element is
+/// compared with its neighbors, or with the largest element of the matrix.
 int64_t end_of_block(const TridiagonalMatrix& t, int64_t first, double largest) {
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   const auto n = static_cast<int64_t>(t.diagonal.size());

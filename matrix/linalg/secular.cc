@@ -26,8 +26,8 @@ SecularValue evaluate(const RankOneUpdate& u, int64_t index, double origin, doub
           left.derivative, right.derivative};
 }
 
-/// Returns the root of the rational function with the same value and derivatives: one pole on each
-/// side, or only the left one if `next` is infinite.
+/// Returns the root of the rational function with the same value and derivatives. It has one pole
+/// on each side, or only the left one if `next` is infinite.
 double interpolated(const SecularValue& f, double x, double pole, double next) {
   const double a = pole - x;
   if (std::isinf(next)) {

@@ -32,7 +32,7 @@ class Tridiagonalization {
 };
 
 /// Sorts the eigenvalues into t.diagonal, ascending. Multiplies the rotations into the rows of
-/// `vectors`, if it has any: then row i becomes the eigenvector of value i. Returns false if an
+/// `vectors`, if it has any. Row i then becomes the eigenvector of value i. Returns false if an
 /// eigenvalue does not converge.
 template <typename T>
 bool solve_by_rotations(TridiagonalMatrix& t, const MatrixView<T>& vectors);

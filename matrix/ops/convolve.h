@@ -7,8 +7,8 @@
 
 namespace kaiseki {
 
-/// The part of the result: all of it, [n + m - 1]; the middle, from (m - 1) / 2 of all; or what no
-/// element outside a affects, [n - m + 1].
+/// The part of the result. `full` is all of it, [n + m - 1]. `same` is the middle, from (m - 1) / 2
+/// of all. `valid` is the part that no element outside a affects, [n - m + 1].
 enum class ConvolveMode : uint8_t { full, same, valid };
 
 /// Both have rank 1, or both rank 2. With rank 1, the longer one counts as `a`, as in NumPy: `same`

@@ -21,7 +21,7 @@ using Binding = std::pair<std::string_view, std::variant<float, int32_t, Tensor>
 Tensor elementwise(std::string_view expression, const std::vector<Binding>& bindings);
 
 /// Writes the result to `out`, which must be contiguous and of the broadcast shape. `out` may be
-/// one of the inputs. The result is converted to the type of `out`, which must hold its values: an
+/// one of the inputs. The result is converted to the type of `out`, which must hold its values. An
 /// i32 can go into an f32 tensor, but not an f32 into an i32 tensor.
 void elementwise_into(Tensor& out, std::string_view expression,
                       const std::vector<Binding>& bindings);

@@ -14,8 +14,8 @@ constexpr std::string_view kName = "gemm";
 /// A core computes this many products in the time of one element of a simple operation.
 constexpr double kProductsPerElement = 4;
 
-/// One matrix or a batch, in the form that a backend expects: rows `ld` elements apart, and
-/// elements `step` apart, which must be 1.
+/// One matrix or a batch, in the form that a backend expects. Rows are `ld` elements apart.
+/// Elements are `step` apart, which must be 1.
 struct MatrixOperand {
   int64_t batch, rows, columns, ld, stride, step;
   bool transposed;

@@ -18,8 +18,8 @@ struct TopK {
 /// fewer than k.
 TopK topk(const Tensor& x, int64_t k, int axis = -1, bool largest = true);
 
-/// For each value the index (i32) at which it keeps `sorted` [n] in order: before equal elements,
-/// or if `right` is set, after them. Both have the same type.
+/// For each value the index (i32) at which it keeps `sorted` [n] in order. The index is before
+/// equal elements. If `right` is set, it is after them. Both have the same type.
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = false);
 
 struct Unique {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The steps that every choice by time shares: which candidates are unmeasured, timing one of them,
-// and the order of the measured ones. Convolutions and matrix products both use them.
+// The steps that every choice by time shares. They find the unmeasured candidates, time one of
+// them, and order the measured ones. Convolutions and matrix products both use them.
 #pragma once
 
 #include <functional>

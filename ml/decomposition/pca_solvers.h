@@ -7,8 +7,8 @@
 
 namespace kaiseki::ml {
 
-/// All min(n, features) axes: from the eigenvectors of the covariance if n >= features, else from
-/// the SVD of a centered copy in f64.
+/// All min(n, features) axes. If n >= features, they are the eigenvectors of the covariance.
+/// Otherwise they come from the SVD of a centered copy in f64.
 PrincipalAxes full_axes(const Tensor& x, const std::vector<double>& mean);
 
 /// The `count` eigenvectors of the largest eigenvalues of an f64 matrix [features, features].

@@ -22,7 +22,7 @@ struct ElasticNetOptions {
 };
 
 /// Minimizes |y - x w - b|^2 / (2 n) + alpha * l1_ratio * |w|_1 + alpha * (1 - l1_ratio) * |w|^2 /
-/// 2 by coordinate descent, in double on the CPU. x is f32 [n, features], y is f32 [n] or [n,
+/// 2. Uses coordinate descent, in double on the CPU. x is f32 [n, features], y is f32 [n] or [n,
 /// outputs], whose outputs are separate problems. All throw ShapeError, also for NaN and infinity.
 class ElasticNet {
  public:

@@ -21,8 +21,8 @@ struct LinearRegressionOptions {
 
 /// x is f32 [n, features], y is f32 [n] or [n, outputs]. Computes in double on the CPU. If x has
 /// fewer samples than features, or features that depend on others, the coefficients are those of
-/// least norm: a constant feature has the coefficient 0. All throw ShapeError,
-/// also for NaN and infinity.
+/// least norm. A constant feature has the coefficient 0. All throw ShapeError, also for NaN and
+/// infinity.
 class LinearRegression {
  public:
   explicit LinearRegression(LinearRegressionOptions options = {}) : options_(options) {}

@@ -21,7 +21,7 @@ using linalg::MatrixView;
 constexpr int64_t kNarrow = 128;
 constexpr int64_t kPiece = 16384;  // rows of a thread
 constexpr int64_t kBlock = 512;    // rows that are double at a time
-// The smallest pivot of a Gram matrix with a diagonal of 1 that leaves enough digits: the error of
+// The smallest pivot of a Gram matrix with a diagonal of 1 that leaves enough digits. The error of
 // the solution is about 1e-16 / kSmallestPivot^2.
 constexpr double kSmallestPivot = 1e-3;
 

@@ -10,7 +10,7 @@
 
 namespace kaiseki::ml {
 
-/// The codes of y (i32 [n]) for these classes. If `known` is empty, this is the first call: the
+/// The codes of y (i32 [n]) for these classes. If `known` is empty, this is the first call. The
 /// classes are then `given`, which must not be empty, sorted and without repetition. Else `given`
 /// must be empty or have the same classes. Throws ShapeError.
 struct BatchLabels {

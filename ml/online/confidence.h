@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Linear classifiers that also learn how certain each weight is: confidence-weighted learning, its
-// soft form, adaptive regularization of weights (AROW) and Gaussian herding (NHERD). Weights of
-// rare features stay uncertain, and so they change by larger steps.
+// Linear classifiers that also learn how certain each weight is. They are confidence-weighted
+// learning, its soft form, adaptive regularization of weights (AROW) and Gaussian herding (NHERD).
+// Weights of rare features stay uncertain, and so they change by larger steps.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ enum class Missing : uint8_t {
 };
 
 /// A column of numbers is one feature. A column of texts is one feature for each text of fit(), in
-/// the order of the texts: 1 for the row's text, else 0.
+/// the order of the texts. Its value is 1 for the row's text, else 0.
 class TableEncoder {
  public:
   explicit TableEncoder(Missing missing = Missing::refuse) : missing_(missing) {}

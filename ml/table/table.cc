@@ -138,8 +138,8 @@ std::optional<float> number_of(std::string_view cell) {
   return static_cast<float>(value);
 }
 
-/// Whether all cells of the first row are texts, and a number is below one of them or the form has
-/// one of them.
+/// Whether all cells of the first row are texts. A number must also be below one of them, or the
+/// form must have one of them.
 bool first_row_has_names(const std::vector<Row>& rows, const TableForm& form) {
   const auto is_number = [](const std::string& cell) {
     return !is_missing(cell) && number_of(cell).has_value();

@@ -44,13 +44,13 @@ struct TableForm {
   std::vector<std::string> names = {};  // columns that the reader will look for
 };
 
-/// Reads CSV (RFC 4180) in UTF-8: commas, semicolons or tabs between cells, the one that the first
-/// line has most; cells may stand in double quotes. The first line has names if all of its cells
-/// are texts, and a number is below it or the form has one of them. A column whose first value is a
-/// number has only numbers. Empty cells, "NA", "N/A", "NaN", "nan", "null" and "?" are no value.
-/// Throws ParseError with the place. Errors are a text among numbers and a number that 32 bits
-/// cannot hold. Others are rows of different lengths, a quote that does not end, and bytes that are
-/// not UTF-8.
+/// Reads CSV (RFC 4180) in UTF-8. Commas, semicolons or tabs separate the cells: the one that the
+/// first line has most. Cells may stand in double quotes. The first line can have names only if all
+/// of its cells are texts. It has names if a number is below it or the form has one of them. A
+/// column whose first value is a number has only numbers. Empty cells, "NA", "N/A", "NaN", "nan",
+/// "null" and "?" are no value. Throws ParseError with the place. Errors are a text among numbers
+/// and a number that 32 bits cannot hold. Others are rows of different lengths, a quote that does
+/// not end, and bytes that are not UTF-8.
 DataTable parse_table(std::string_view text, std::string_view source, const TableForm& form = {});
 DataTable read_table(const std::filesystem::path& path, const TableForm& form = {});
 

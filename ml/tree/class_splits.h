@@ -115,7 +115,7 @@ class GiniScan : public ClassScan<GiniScan> {
   double left_squares_ = 0, right_squares_ = 0;
 };
 
-/// Entropy: with f(w) = w log w, the sum of f over the classes minus f of the weight, of both
+/// Entropy, with f(w) = w log w. It is the sum of f over the classes minus f of the weight, of both
 /// sides. f is rounded to a multiple of 2^-24. So the sums are exact up to 2^29 (30 million
 /// samples), and equally good splits have equal scores.
 class EntropyScan : public ClassScan<EntropyScan> {

@@ -16,8 +16,8 @@ namespace kaiseki::ml {
 enum class TreeCriterion : uint8_t { gini, entropy };
 enum class FeatureCount : uint8_t { all, sqrt, log2 };
 
-/// The number of features that a split considers: a rule, an integer, or a part of all features as
-/// a double in (0, 1]. If all of these features are constant in a node, more are drawn.
+/// The number of features that a split considers. It is a rule, an integer, or a part of all
+/// features as a double in (0, 1]. If all of these features are constant in a node, more are drawn.
 using MaxFeatures = std::variant<FeatureCount, int64_t, double>;
 
 /// When a node is split, and how.

@@ -52,8 +52,8 @@ struct DataOptions {
   /// "mnist", "fashion-mnist", "cifar10", "digits", "digits:COUNT", "digits:COUNT:SEED" or a path.
   /// A path is a folder of IDX files or of CIFAR-10's binary batches. It may also have one folder
   /// of pictures for each class. A tar (plain or .gz) of batches or pictures also works.
-  /// A list of pictures is a .txt file with lines "PATH LABEL", or a folder with train.txt and
-  /// test.txt (or val.txt).
+  /// A list of pictures is a .txt file with lines "PATH LABEL", or a folder. The folder has
+  /// train.txt and test.txt (or val.txt).
   std::string spec;
   /// True: the training part, with the random parts of `preprocessing`. False: the test part.
   bool train = true;

@@ -12,8 +12,8 @@ namespace kaiseki::test {
 
 using Results = std::vector<Tensor>;
 
-/// Runs `compute` in both styles. Both sides compute in the type of the result, so they may differ
-/// by a few units of the largest sums.
+/// Runs `compute` in both styles. Both sides compute in the type of the result. They may differ by
+/// a few units of the largest sums.
 inline void compare(const std::function<Results(Device)>& compute) {
   auto* backend = opencl_or_null();
   if (!backend) return;

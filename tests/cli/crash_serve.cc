@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// crash_serve POINT TIMES serve ...: runs `kaiseki serve` and kills it (SIGKILL) when it passes the
+// crash_serve POINT TIMES serve ...: runs `kaiseki serve`. Kills it (SIGKILL) when it passes the
 // labeled point for the TIMES-th time. If TIMES is 0, it is not killed.
 #include <unistd.h>
 

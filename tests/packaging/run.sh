@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds and runs examples/consumer with Kaiseki in each way that a program can use: installed, pkg-config, sources, and
-# the Debian packages in an empty root. Builds examples/primes with an installed Kaiseki and with the packages, and runs
-# it with a coordinator and a node. Builds and runs examples/two_processes. Compiles each public header alone.
+# Builds and runs examples/consumer with Kaiseki in each way that a program can use. The ways are: installed,
+# pkg-config, sources, and the Debian packages in an empty root. Builds examples/primes with an installed Kaiseki and
+# with the packages, and runs it with a coordinator and a node. Builds and runs examples/two_processes. Compiles each
+# public header alone.
 # Usage: tests/packaging/run.sh BUILD
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -48,7 +48,7 @@ for name, split, count, scale in (("iris", 2, 2, True), ("iris", 2, 2, False), (
     cases.add(f"{prefix}.x_rotations", model.x_rotations_.T)
     cases.add(f"{prefix}.x_scores", a[:6].T)
     cases.add(f"{prefix}.y_scores", b[:6].T)
-    # Not model.predict(), whose result depends on the scale of y, and is wrong for a y that is linear in x.
+    # Does not use model.predict(), whose result depends on the scale of y. It is wrong for a y that is linear in x.
     predicted = y.mean(0) + a @ np.linalg.lstsq(a, y - y.mean(0), rcond=None)[0]
     cases.add(f"{prefix}.predicted", predicted[:6])
     cases.add(f"{prefix}.score", [metrics.r2_score(y, predicted)])

@@ -54,8 +54,8 @@ LEVELS = {
         {"dist/samples"},
     ],
 }
-# Folders of TESTED that need no tests of their own: dist/net tests beast, and the build without zlib tests its stub. A backend needs
-# none either, because the tests of operations run on every device.
+# Folders of TESTED that need no tests of their own. The tests of dist/net test beast, and the build without zlib tests
+# its stub. A backend needs none either, because the tests of operations run on every device.
 TESTED = {"base", "matrix", "nn", "ml", "dist", "cli"}
 UNTESTED = {"dist/net/beast", "nn/io/no_zlib"}
 # Tests of no folder: the kernels, the programs of the pages, and a backend that is only for tests.

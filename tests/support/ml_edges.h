@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks of all estimators with unusual input: errors for bad shapes and values, views with any
-// strides, other devices, negative labels, and constant features. `make` returns a new estimator.
+// Checks of all estimators with unusual input. They cover errors for bad shapes and values, views
+// with any strides, other devices, negative labels, and constant features. `make` returns a new
+// estimator.
 #pragma once
 
 #include <limits>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Compares results that depend on random numbers: those of several seeds with scikit-learn's.
 //
-// The rule of all these tests: the means of 20 seeds differ by at most one standard error of their
-// difference, as a mean over the cases of the test. Chance alone exceeds one error in a third of
-// all cases, so a single case may differ by three. Results that should be small or large may be
-// better by any number of errors.
+// All these tests have one rule. The means of 20 seeds differ by at most one standard error of
+// their difference. The rule applies to a mean over the cases of the test. Chance alone exceeds one
+// error in a third of all cases, so a single case may differ by three. Results that should be small
+// or large may be better by any number of errors.
 #pragma once
 
 #include <algorithm>

@@ -77,7 +77,10 @@ export interface Arrays
    * type: that of the typed array, bool if the first value is a boolean, else f32.
    */
   tensor(values: Elements | Nested, shape?: Integers, dtype?: DType): Tensor;
-  /** Calls `body`, and frees the objects that it made, except those of its result: an object, a list or a record. */
+  /**
+   * Calls `body`, and frees the objects that it made. It keeps those of its result, which is an object, a list or a
+   * record.
+   */
   tidy<T>(body: () => T): T;
   memory(): Memory;
   /** Frees memory that is cached for new tensors. */

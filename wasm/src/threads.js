@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Threads that the page or process makes for a library in a worker. If a worker in Firefox makes a thread itself, it
-// sometimes waits forever: the worker and the thread wait for the same signal, and only one of them gets it. Only the
+// sometimes waits forever. The worker and the thread wait for the same signal, and only one of them gets it. Only the
 // maker of a thread learns the reason if it fails.
 
 const inPage = (script) => new Worker(script, { type: 'module' });

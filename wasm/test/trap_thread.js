@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The script of a thread that traps in its first operation: the thread cannot call any function except its first one.
+// The script of a thread that traps in its first operation. The thread cannot call any function except its first one.
 import '../../node_modules/kaiseki/dist/kaiseki-threads.worker.js';
 
 const { Instance } = WebAssembly,

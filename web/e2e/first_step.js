@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Usage: node first_step.js [COUNT]. Prints the milliseconds from opening the page to each event up to the first
-// training step: medians of COUNT (7) first visits, and of as many second visits. Start is pressed as soon as possible.
-// KAISEKI_COMMAND serves the page.
+// training step. The times are medians of COUNT (7) first visits, and of as many second visits. Start is pressed as
+// soon as possible. KAISEKI_COMMAND serves the page.
 import { serveByCommand } from './command.js';
 import { launch } from './page.js';
 import { watch } from './worker.js';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page and the native command, if there is one: the command serves the page, and both read each other's weights.
+// The page and the native command, if there is one. The command serves the page, and both read each other's weights.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

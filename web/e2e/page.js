@@ -18,7 +18,7 @@ export const launch = () =>
   chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'], timeout: PATIENCE });
 
 /**
- * Starts a browser and a server of the built page before the tests of a describe block, and closes both afterwards.
+ * Starts a browser and a server of the built page before the tests of a describe block. Closes both afterwards.
  * @param {(started: { browser: import('playwright-core').Browser, server: { address: string } }) => unknown} onStart
  */
 export function withPage(onStart) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Usage: node playground_time.js [COUNT]. Prints the milliseconds from opening the playground to its first decision
-// function: medians of COUNT (7) first visits, and of as many second visits. KAISEKI_COMMAND serves the built page.
+// function. The times are medians of COUNT (7) first visits, and of as many second visits. KAISEKI_COMMAND serves the
+// built page.
 import { Coordinator } from './coordinator.js';
 import { launch } from './page.js';
 

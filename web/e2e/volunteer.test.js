@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The volunteer's page with a real coordinator: it computes only after consent, within its limits, through a crash of
+// The volunteer's page with a real coordinator. It computes only after consent, within its limits, through a crash of
 // the coordinator, and stops at once.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of a PoolNode in a page: runners in web workers, a throttle, and downloads with a check of the hash.
+// The parts of a PoolNode in a page. They are runners in web workers, a throttle, and downloads with a check of the
+// hash.
 
 import { fetchBytes, cacheBlobs } from './blobs.js';
 import { Runner } from './runner.js';
@@ -51,7 +52,7 @@ export const trainingRunner = (threads, memory, fetchBlob, lendThreads) =>
 const pollMilliseconds = 500; // how often a pause reads share() again
 
 /**
- * Limits the computing time: after each ticket, pauses so that `runner` computes for the part `share()` (0 to 1) of the
+ * Limits the computing time. After each ticket, pauses so that `runner` computes for the part `share()` (0 to 1) of the
  * time.
  */
 export class ThrottledRunner {

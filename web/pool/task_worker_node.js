@@ -22,8 +22,8 @@ async function limitContext(context, most) {
 
 /**
  * Prepares a context before the task's code runs in it. Returns a function that calls the task's function with copies
- * that the context made. An object of this realm, such as a list of blobs or a promise's resolver, would give the task
- * access to Node.
+ * that the context made. An object of this realm would give the task access to Node. Examples are a list of blobs and a
+ * promise's resolver.
  */
 function makeCall(context) {
   const Bytes = vm.runInContext('Uint8Array', context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Training over the pool (docs/pool-training.md) in a worker of a page or of Node: computes tickets of the function
+// Training over the pool (docs/pool-training.md) in a worker of a page or of Node. Computes tickets of the function
 // kaiseki.train with the npm package. The worker passes each message of a Runner to receive(), and posts the answers:
 //
 //   const training = new Training(() => import('kaiseki/sync'), {threads: 2});

@@ -19,8 +19,8 @@ constexpr size_t kMostReason = 100, kMostProblem = 200;
 constexpr uint64_t kControlFrame = 131;  // bytes, at most
 constexpr double kPingBurst = 20;        // seconds of pings_per_second
 
-/// The state of a connection only moves forward. From `closing` on, incoming bytes are discarded:
-/// closing a socket with unread input would also drop the output that the peer has not read.
+/// The state of a connection only moves forward. From `closing` on, incoming bytes are discarded.
+/// Closing a socket with unread input would also drop the output that the peer has not read.
 enum class Life : uint8_t {
   opening,  // sends the answer to the upgrade
   open,     // frames come and go

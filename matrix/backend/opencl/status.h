@@ -15,8 +15,8 @@ std::string status_name(cl_int status);
 
 /// Throws DeviceError "[opencl] clFinish on NAME: CL_OUT_OF_RESOURCES" unless status is CL_SUCCESS.
 void check(cl_int status, std::string_view call, std::string_view device);
-/// Throws the error for a kernel that failed to build: DeviceError if memory was short and it may
-/// succeed later, else KernelError.
+/// Throws the error for a kernel that failed to build. If memory was short, the error is
+/// DeviceError, and the kernel may build later. Otherwise the error is KernelError.
 [[noreturn]] void refuse(cl_int status, const Message& why);
 
 /// A string property of the device or platform.

@@ -18,8 +18,9 @@ struct ArgsortArgs {
   Tensor* output;
 };
 
-/// Writes for each value the number (i32) of elements of `sorted` [n] that are less than it, or if
-/// `right` is set, less or equal. Any type. The tensors are contiguous.
+/// Writes for each value the number (i32) of elements of `sorted` [n] that are less than it. If
+/// `right` is set, it counts the elements that are less or equal. Any type. The tensors are
+/// contiguous.
 struct SearchSortedArgs {
   int64_t n;
   bool right;

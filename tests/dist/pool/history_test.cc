@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Nodes with all kinds of faults work on many tickets in simulated time: they crash, hang, are
+// Nodes with all kinds of faults work on many tickets in simulated time. They crash, hang, are
 // late, repeat results, lie, fail and rejoin. The coordinator restarts now and then. A checker that
-// does not know the pool's rules reads the history: each ticket is accepted exactly once with the
+// does not know the pool's rules reads the history. Each ticket is accepted exactly once with the
 // right result, and no acknowledged result is lost.
 #include <map>
 #include <queue>

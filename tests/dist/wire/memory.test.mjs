@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory of a task in web/pool/task_worker_node.js: modules that grow without end fail, others compute the same as
+// The memory of a task in web/pool/task_worker_node.js. Modules that grow without end fail. Others compute the same as
 // without a limit. web/pool/node.js takes no ticket that is too large for it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -26,8 +26,8 @@ Picture blocks() {
   return picture;
 }
 
-/// Stores an upright picture by the table of Exif: where row 0 and column 0 of the stored picture
-/// lie in the upright one.
+/// Stores an upright picture by the table of Exif. The table says where row 0 and column 0 of the
+/// stored picture lie in the upright one.
 Picture stored_as(const Picture& upright, int orientation) {
   struct Sides {
     bool row_is_far, column_is_far, row_is_column;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Converts a drawing to a digit like the data's: the ink is scaled to 20 pixels, and its center of mass is in the
+// Converts a drawing to a digit like the data's. The ink is scaled to 20 pixels, and its center of mass is in the
 // middle of 28.
 
 export const SIDE = 28;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The decision function on a grid: the class of each cell and how sure the model is, and lines of equal values.
+// The decision function on a grid. It has the class of each cell and how sure the model is, and lines of equal values.
 
 export interface Field {
   /** Cells along a side. Row 0 is at the top, y = 1. */
@@ -73,8 +73,8 @@ export function paintField(
 }
 
 /**
- * The line on which `values` (side x side, row by row) have a level: segments of four numbers x, y, x, y. They are in
- * parts of the grid's width, from the left and from the top.
+ * The line on which `values` (side x side, row by row) have a level. It consists of segments of four numbers x, y, x,
+ * y. They are in parts of the grid's width, from the left and from the top.
  */
 export function contour(values: ArrayLike<number>, side: number, level: number): number[] {
   const segments: number[] = [];

@@ -37,7 +37,7 @@ export function normalizationOf({ mean, std }: Recipe, channels: number): Normal
 
 const inEpochs = (value: number) => `${value} ${value === 1 ? 'epoch' : 'epochs'}`;
 
-/** The settings that the page takes from a recipe beside the fields of the panel, and those that it leaves out. */
+/** The settings that the page takes from a recipe beside the panel's fields. Also the settings that it leaves out. */
 export function describe(recipe: Recipe): { used: string; left: string } {
   const { schedule = 'constant', warmup, momentum, weight_decay, clip_norm, step_size, minimum_rate } = recipe;
   const augment = augmentationOf(recipe);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The header of every page: title, links to the other pages, status, an action, and the choice of light or dark colors.
+// The header of every page. It has the title, links to the other pages, status, an action, and the choice of light or
+// dark colors.
 import type { ComponentChildren } from 'preact';
 import { nextTheme, theme } from '../state/theme';
 import { Icon } from './icon';

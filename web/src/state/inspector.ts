@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Inspects the network during training: its prediction for one picture, the first layer's weights, a layer's
+// Inspects the network during training. Shows its prediction for one picture, the first layer's weights, a layer's
 // activations, and its accuracy on the test set. Requests run between steps, one at a time.
 import { batch, computed, effect, signal, type Signal } from '@preact/signals';
 import type { Kaiseki, LayerSummary, Network, Tensor } from 'kaiseki';
@@ -219,8 +219,8 @@ async function settled<T extends readonly unknown[] | []>(
 }
 
 /**
- * Converts the first layer's weights to pictures: one for each output if the input is a picture, else one plane for
- * each weight row.
+ * Converts the first layer's weights to pictures. There is one for each output if the input is a picture, else one
+ * plane for each weight row.
  */
 function filters(values: Float32Array, [outputs, ...rest]: readonly number[], input: readonly number[]): Planes {
   const [channels, height, width] = rest.length === 3 ? rest : rest[0] === volume(input) ? input : [1, 1, rest[0]];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keeps copies of a training: the last good one, for a training that diverges, and a stored one, for the next visit.
+// Keeps two copies of a training. The last good one is for a training that diverges. The stored one is for the next
+// visit.
 import type { Network, Optimizer } from 'kaiseki';
 import type { Origin } from './dataset';
 import type { SavedHistory } from './history';

@@ -10,8 +10,8 @@
 namespace kaiseki::conv {
 namespace {
 
-/// The part of planes of h rows of w that a tile covers: `rows` by `columns` values from (row,
-/// column) on. It may extend outside the planes.
+/// The part of planes of h rows of w that a tile covers. It has `rows` by `columns` values from
+/// (row, column) on. It may extend outside the planes.
 struct TileCut {
   int64_t h, w, row, column, rows, columns;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolution by Fourier transforms in the variants for CPUs and for GPUs: tiles that extend beyond
-// the output, slices, and accuracy.
+// Convolution by Fourier transforms in the variants for CPUs and for GPUs. The cases are tiles that
+// extend beyond the output, slices, and accuracy.
 #include <doctest/doctest.h>
 
 #include <algorithm>
