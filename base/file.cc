@@ -93,7 +93,8 @@ FileSource::FileSource(const fs::path& path) : ByteSource(path.string()) {
   struct stat info;
   if (::fstat(::fileno(file_.get()), &info) != 0) throw_errno("read", path, errno);
   if (S_ISDIR(info.st_mode)) throw_errno("read", path, EISDIR);
-  if (S_ISREG(info.st_mode)) size_ = static_cast<uint64_t>(info.st_size);
+  // Files in /proc have the size 0.
+  if (S_ISREG(info.st_mode) && info.st_size > 0) size_ = static_cast<uint64_t>(info.st_size);
 }
 
 size_t FileSource::read(std::span<std::byte> out) {
@@ -105,7 +106,7 @@ size_t FileSource::read(std::span<std::byte> out) {
 
 std::optional<uint64_t> FileSource::remaining() const {
   if (!size_) return std::nullopt;
-  return size_ > position_ ? size_ - position_ : 0;
+  return *size_ > position_ ? *size_ - position_ : 0;
 }
 
 void FileSource::skip(uint64_t count, std::string_view what) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/bytes.h"
@@ -25,7 +26,7 @@ class FileSource : public ByteSource {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   std::unique_ptr<std::FILE, Close> file_;
-  uint64_t size_ = 0;  // 0: unknown (a pipe, /proc)
+  std::optional<uint64_t> size_;  // unknown for a pipe and in /proc
 };
 
 /// Reads the whole file. Throws Error if it cannot be read, ParseError if it has more than `limit`

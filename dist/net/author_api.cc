@@ -81,7 +81,7 @@ HttpResponse AuthorApi::tasks() const {
 
 HttpResponse AuthorApi::history(const HttpRequest& request) const {
   const auto seconds = static_cast<double>(number(request.parameter("seconds"), 0));
-  return json(to_json(history_.of(seconds)));
+  return json(to_json(seconds > 0 ? history_.of(seconds) : history_.of()));
 }
 
 HttpResponse AuthorApi::projects(const HttpRequest& request) {

@@ -211,7 +211,8 @@ HttpResponse Coordinator::answer(const HttpRequest& request) {
   if (!is_reading(request)) return not_allowed("GET, HEAD");
   if (request.path == "/pool") {
     HttpResponse response = HttpResponse::shared(
-        offers_.get(server_.now(), "", [this] { return offers(pool_, traffic_.bytes_an_hour()); }),
+        offers_.get(server_.now(), "",
+                    [this] { return offers(pool_, traffic_.bytes_an_hour().value_or(0)); }),
         "application/json");
     response.headers.emplace_back("Cache-Control", "no-store");
     return response;

@@ -107,8 +107,8 @@ void History::Level::resume(double last, double time) {
   }
 }
 
-std::vector<HistoryPoint> History::of(double seconds) const {
-  const double since = seconds > 0 ? last_ - seconds : 0;
+std::vector<HistoryPoint> History::of(std::optional<double> seconds) const {
+  const double since = seconds ? last_ - *seconds : 0;
   const auto reaches = [since](const Level& level) {
     return level.is_whole || (!level.points.empty() && level.points.front().time <= since);
   };

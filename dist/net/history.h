@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,8 +30,8 @@ class History {
   /// Adds the state at `time`. `ended` counts the tickets that ended since the process started.
   /// After a time without calls, tickets and nodes were 0.
   void add(double time, uint64_t ended, size_t nodes);
-  /// The points of the last `seconds`, as fine as there are. 0: all points.
-  std::vector<HistoryPoint> of(double seconds) const;
+  /// The points of the last `seconds`, as fine as there are. Without seconds, all points.
+  std::vector<HistoryPoint> of(std::optional<double> seconds = {}) const;
 
   /// All points, for restore().
   Json save() const;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace kaiseki::dist {
 
@@ -22,8 +23,11 @@ class NodeTraffic {
     node_seconds_ = node_seconds_ * fade + seconds * static_cast<double>(working);
   }
 
-  /// 0: no node has worked yet.
-  double bytes_an_hour() const { return node_seconds_ > 0 ? 3600 * bytes_ / node_seconds_ : 0; }
+  /// Empty if no node has worked yet.
+  std::optional<double> bytes_an_hour() const {
+    if (node_seconds_ > 0) return 3600 * bytes_ / node_seconds_;
+    return std::nullopt;
+  }
 
  private:
   static constexpr double kSeconds = 60;

@@ -108,7 +108,8 @@ Comparison compare(const MinibatchPart& part, const TensorMessage& given, const 
   double largest = 0;
   for (size_t i = 0; i < own.tensors.size(); ++i) {
     const MinibatchPart::Expected& expected = part.expected[i];
-    norms.push_back(std::max(exact_norm(own.tensors[i].value), gate.usual(expected.name)));
+    const double norm = exact_norm(own.tensors[i].value);
+    norms.push_back(std::max(norm, gate.usual(expected.name).value_or(norm)));
     if (expected.gradient) largest = std::max(largest, norms.back());
   }
   Comparison result;

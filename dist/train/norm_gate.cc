@@ -34,9 +34,10 @@ std::optional<double> NormGate::ratio(const std::vector<ResultNorm>& norms) cons
   return ratio;
 }
 
-double NormGate::usual(const std::string& name) const {
+std::optional<double> NormGate::usual(const std::string& name) const {
   const auto found = last_.find(name);
-  return found == last_.end() || found->second.size() < kFew ? 0 : upper_quartile(found->second);
+  if (found == last_.end() || found->second.size() < kFew) return std::nullopt;
+  return upper_quartile(found->second);
 }
 
 void NormGate::add(const std::vector<ResultNorm>& norms) {

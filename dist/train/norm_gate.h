@@ -26,8 +26,8 @@ class NormGate {
   /// LeNet's tickets then have more than three times the median norm (docs/pool-training.md,
   /// Trust).
   std::optional<double> ratio(const std::vector<ResultNorm>& norms) const;
-  /// The upper quartile of the last 64 norms of a name, or 0 if there are fewer than 8.
-  double usual(const std::string& name) const;
+  /// The upper quartile of the last 64 norms of a name. Empty if there are fewer than 8.
+  std::optional<double> usual(const std::string& name) const;
   /// Adds the norms of a result that counts.
   void add(const std::vector<ResultNorm>& norms);
   /// Forgets all norms.

@@ -45,15 +45,15 @@ TEST_CASE("history: a shorter time has finer points") {
       CHECK(point.nodes == doctest::Approx(3));
     }
   }
-  CHECK(history.of(0).size() == doctest::Approx(48).epsilon(0.05));
+  CHECK(history.of().size() == doctest::Approx(48).epsilon(0.05));
 }
 
 TEST_CASE("history: all of a young history has fine points") {
   History history;
   double time = 1e9;
   run(history, time, 300, 1);
-  CHECK(history.of(0).size() >= 149);
-  CHECK(history.of(kDay).size() == history.of(0).size());
+  CHECK(history.of().size() >= 149);
+  CHECK(history.of(kDay).size() == history.of().size());
 }
 
 TEST_CASE("history: bursts of tickets give a steady rate") {
@@ -73,7 +73,7 @@ TEST_CASE("history: years fit into a bounded size, from the first day on") {
   double time = 1e9;
   uint64_t ended = 0;
   for (; time < 1e9 + 3 * 365 * kDay; time += 25) history.add(time, ended += 25, 2);
-  const auto all = history.of(0);
+  const auto all = history.of();
   check_order(all);
   CHECK(all.size() <= 801);
   CHECK(all.size() >= 400);
@@ -86,7 +86,7 @@ TEST_CASE("history: a saved history continues, and is 0 while the process did no
   History before, after;
   run(before, time, 1000, 4);
   after.restore(parse_json(format_json_line(before.save()), "test"));
-  CHECK(after.of(0).size() == before.of(0).size());
+  CHECK(after.of().size() == before.of().size());
   CHECK(after.of(600).size() == before.of(600).size());
   time += 300;
   run(after, time, 100, 4);
@@ -111,7 +111,7 @@ TEST_CASE("history: a restart within a point does not end the point") {
   time += 60;
   run(after, time, 1800, 4);
   // With the gap the first hour has ended. Its mean is of the seconds that were measured.
-  CHECK(after.of(0).back().nodes == doctest::Approx(4));
+  CHECK(after.of().back().nodes == doctest::Approx(4));
 }
 
 TEST_CASE("history: a clock that goes back drops what is in the future") {
@@ -132,7 +132,7 @@ TEST_CASE("history: a file of another kind is an error and changes nothing") {
   History history;
   double time = 1e9;
   run(history, time, 100, 1);
-  const size_t points = history.of(0).size();
+  const size_t points = history.of().size();
   std::string text = format_json_line(history.save());
   for (const char* wrong :
        {"{}", "[]", "{\"last\": 1, \"levels\": []}", "{\"last\": 1, \"levels\": [1, 2, 3, 4]}"})
@@ -140,5 +140,5 @@ TEST_CASE("history: a file of another kind is an error and changes nothing") {
   const size_t at = text.find("\"rate\":[");
   text.insert(at + 8, "1,");
   CHECK_THROWS_AS(history.restore(parse_json(text, "test")), ParseError);
-  CHECK(history.of(0).size() == points);
+  CHECK(history.of().size() == points);
 }
