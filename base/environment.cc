@@ -34,11 +34,14 @@ int parse_threads(const std::string& text) {
   return value;
 }
 
-uint64_t device_memory(const std::string& text) {
-  const uint64_t bytes = parse_bytes(text, "KAISEKI_DEVICE_MEMORY");
+/// The value of a variable that limits memory.
+std::optional<uint64_t> limit_of(const char* name) {
+  const std::string text = read(name);
+  if (text.empty()) return {};
+  const uint64_t bytes = parse_bytes(text, name);
   if (bytes == 0)
-    throw Error(message("environment", "expected KAISEKI_DEVICE_MEMORY over 0 (unset: no limit)",
-                        ", got '", text, "'"));
+    throw Error(
+        message("environment", "expected ", name, " over 0 (unset: no limit), got '", text, "'"));
   return bytes;
 }
 
@@ -66,8 +69,9 @@ uint64_t parse_bytes(std::string_view text, std::string_view what) {
 Environment environment() {
   Environment result;
   result.device = read("KAISEKI_DEVICE");
-  if (auto text = read("KAISEKI_DEVICE_MEMORY"); !text.empty())
-    result.device_memory = device_memory(text);
+  result.device_memory = limit_of("KAISEKI_DEVICE_MEMORY");
+  result.host_memory = limit_of("KAISEKI_HOST_MEMORY");
+  result.spill_dir = read("KAISEKI_SPILL_DIR");
   result.threads = parse_threads(read("KAISEKI_THREADS"));
   result.cache_dir = directory(read("KAISEKI_CACHE_DIR"), "XDG_CACHE_HOME", ".cache");
   result.state_dir = directory(read("KAISEKI_STATE_DIR"), "XDG_STATE_HOME", ".local/state");

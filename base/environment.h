@@ -14,11 +14,13 @@ namespace kaiseki {
 struct Environment {
   std::string device;                     // KAISEKI_DEVICE: "cpu", "opencl", "opencl:1", "auto"
   std::optional<uint64_t> device_memory;  // KAISEKI_DEVICE_MEMORY: bytes that a device may use
-  int threads = 0;                        // KAISEKI_THREADS: 0 means one per core
-  std::filesystem::path cache_dir;        // KAISEKI_CACHE_DIR, else XDG_CACHE_HOME/kaiseki
-  std::filesystem::path state_dir;        // KAISEKI_STATE_DIR, else XDG_STATE_HOME/kaiseki
-  std::filesystem::path data_dir;         // KAISEKI_DATA: the folder of data sets; may be empty
-  std::string cpu_target;                 // KAISEKI_CPU_TARGET: limits the instruction set ("avx2")
+  std::optional<uint64_t> host_memory;  // KAISEKI_HOST_MEMORY: bytes for tensors that left devices
+  std::filesystem::path spill_dir;      // KAISEKI_SPILL_DIR: files for tensors that left the CPU
+  int threads = 0;                      // KAISEKI_THREADS: 0 means one per core
+  std::filesystem::path cache_dir;      // KAISEKI_CACHE_DIR, else XDG_CACHE_HOME/kaiseki
+  std::filesystem::path state_dir;      // KAISEKI_STATE_DIR, else XDG_STATE_HOME/kaiseki
+  std::filesystem::path data_dir;       // KAISEKI_DATA: the folder of data sets; may be empty
+  std::string cpu_target;               // KAISEKI_CPU_TARGET: limits the instruction set ("avx2")
 };
 
 /// Reads the environment at each call, so that tests can change it. Throws Error on an invalid

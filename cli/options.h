@@ -18,6 +18,7 @@ struct DeviceOptions {
   std::string workspace = "auto";  // of convolutions: auto, none, or bytes
   std::string tune = "hybrid";     // a name of TuneMode
   bool deterministic = false;
+  std::string spill;  // folder; empty: KAISEKI_SPILL_DIR
 };
 
 struct DataFlags {

@@ -14,6 +14,7 @@
 #include "cli/text.h"
 #include "matrix/backend/backend.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/spill.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/threads.h"
 #include "nn/data/augmentation.h"
@@ -70,6 +71,7 @@ Device open_device(const DeviceOptions& options) {
   if (options.threads) set_thread_count(options.threads);
   Device device = Device::parse(options.device);
   set_default_device(device);
+  if (!options.spill.empty()) for_option("--spill", [&] { set_spill_folder(options.spill); });
   device.workspace().set_limit(workspace_limit(options.workspace));
   set_tune_policy({tune_mode(options.tune), options.deterministic});
   return device;

@@ -65,6 +65,9 @@ void add_files(OptionSet& set, TrainCommand& c) {
   group.flag("--resume", c.resume, "Continue from the newest checkpoint in --checkpoint")
       .needs(checkpoint);
   group.text("--log", "FILE", c.log, "Write metrics to this file as JSON lines");
+  group.text("--spill", "DIR", c.device.spill,
+             "On the CPU, tensors that exceed KAISEKI_DEVICE_MEMORY wait in files of this folder "
+             "(default: KAISEKI_SPILL_DIR, else they stay)");
   group.flag("--memory", c.memory, "Show how much of the device's memory was used");
   group.whole("--log-every", c.log_every, kPositive, "Steps between two lines of --log");
 }

@@ -170,12 +170,13 @@ void Allocator::remove_evictor(Evictor& evictor) {
   std::erase(evictors_, std::pair(std::this_thread::get_id(), &evictor));
 }
 
-Allocator* Allocator::pinned() {
+Allocator* Allocator::backing() {
   std::lock_guard lock(mutex_);
-  RawMemory* raw = raw_.pinned();
-  if (raw && !pinned_)
-    pinned_ = std::make_unique<Allocator>("page-locked host memory", *raw, std::nullopt);
-  return raw ? pinned_.get() : nullptr;
+  RawMemory* raw = raw_.backing();
+  if (raw && !backing_)
+    backing_ = std::make_unique<Allocator>("the memory for tensors that left " + device_name_, *raw,
+                                           raw->limit());
+  return raw ? backing_.get() : nullptr;
 }
 
 bool Allocator::has_room_for(uint64_t bytes) const {

@@ -62,8 +62,8 @@ class Allocator {
 
   /// Copies between the host and blocks.
   RawMemory& copies() { return raw_; }
-  /// The allocator of RawMemory::pinned(), or nullptr.
-  Allocator* pinned();
+  /// The allocator of RawMemory::backing(), or nullptr.
+  Allocator* backing();
   /// Returns whether allocate() needs no evictor for this many bytes.
   bool has_room_for(uint64_t bytes) const;
 
@@ -100,7 +100,7 @@ class Allocator {
   std::string device_name_;
   RawMemory& raw_;
   std::function<bool()> release_for_tensors_;
-  std::unique_ptr<Allocator> pinned_;
+  std::unique_ptr<Allocator> backing_;
   mutable std::mutex mutex_;
   std::vector<std::pair<std::thread::id, Evictor*>> evictors_;
   std::multimap<uint64_t, void*> free_;  // whole blocks

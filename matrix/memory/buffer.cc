@@ -55,18 +55,19 @@ void Buffer::change() {
   contents_ = ++last;
 }
 
-/// A block of page-locked memory may have belonged to a buffer whose copy is still under way.
-void Buffer::allocate_host_copy(bool pinned) {
+/// A block of the backing store may have belonged to a buffer whose copy is still under way.
+void Buffer::allocate_host_copy(bool backing) {
   if (host_) return;
-  host_memory_ = &staging();
-  if (Allocator* memory = pinned ? device_.memory().pinned() : nullptr) try {
+  if (Allocator* memory = backing ? device_.memory().backing() : nullptr) try {
       host_ = memory->allocate(bytes_);
       host_memory_ = memory;
       copying_ = true;
       return;
-    } catch (const Error&) {  // plain memory does, but the copies are waited for
-    }
-  host_ = host_memory_->allocate(bytes_);
+    } catch (const OutOfMemory&) {
+      if (device_.is_cpu()) throw;
+    }  // other memory of the host does, but the device waits for its copies
+  host_ = staging().allocate(bytes_);
+  host_memory_ = &staging();
 }
 
 void Buffer::copy_to_host() {
@@ -94,8 +95,8 @@ void Buffer::copy_to_device() {
 }
 
 void* Buffer::host(Access access) {
+  if (device_.is_cpu()) return on_device(access);
   if (access != Access::read) change();
-  if (device_.is_cpu()) return block_;
   allocate_host_copy(false);
   if (access != Access::write && !host_valid_ && block_valid_) copy_to_host();
   if (std::exchange(copying_, false)) device_.memory().copies().finish_copies(host_);
@@ -106,7 +107,10 @@ void* Buffer::host(Access access) {
 
 void* Buffer::on_device(Access access) {
   if (access != Access::read) change();
-  if (device_.is_cpu()) return block_;
+  if (device_.is_cpu() && block_) {
+    if (access != Access::read) host_valid_ = false;
+    return block_;
+  }
   if (!block_) block_ = device_.memory().allocate(bytes_);
   if (access != Access::write && !block_valid_ && host_valid_) copy_to_device();
   block_valid_ = true;
@@ -115,8 +119,10 @@ void* Buffer::on_device(Access access) {
 }
 
 void Buffer::leave_device() {
-  if (device_.is_cpu() || unused_ || !block_) return;
-  if (block_valid_ && !host_valid_) {
+  if (unused_ || !block_) return;
+  const bool cpu = device_.is_cpu();
+  if (cpu && !device_.memory().backing()) return;
+  if ((cpu || block_valid_) && !host_valid_) {
     allocate_host_copy(true);
     copy_to_host();
     host_valid_ = true;

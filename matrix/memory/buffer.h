@@ -52,16 +52,16 @@ class Buffer {
   /// contents left the device and it has no room now.
   void* on_device(Access access);
 
-  /// Moves the contents to the host and releases the device's block. Does not wait for the copy if
-  /// the device has page-locked memory. The next on_device() copies them back. On the CPU, nothing
-  /// happens.
+  /// Moves the contents to the device's backing store, or to the host, and releases the block. Does
+  /// not wait for the copy if the device copies beside its kernels. The next use on the device
+  /// copies them back. Does nothing on a CPU without a backing store.
   void leave_device();
   /// Returns whether leave_device() has released the block.
   bool left_device() const { return !block_; }
 
  private:
   void change();
-  void allocate_host_copy(bool pinned);
+  void allocate_host_copy(bool backing);
   void copy_to_host();
   void copy_to_device();
 

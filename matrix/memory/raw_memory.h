@@ -5,12 +5,15 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 namespace kaiseki {
 
 class RawMemory {
  public:
   virtual ~RawMemory() = default;
+  /// The bytes that may be allocated. Nothing if there is no limit but the device's own.
+  virtual std::optional<uint64_t> limit() const { return {}; }
   /// Returns nullptr if the device refuses.
   virtual void* allocate(uint64_t bytes) = 0;
   virtual void release(void* block) noexcept = 0;
@@ -34,18 +37,18 @@ class RawMemory {
     std::memcpy(host, block, bytes);
   }
 
-  /// Page-locked memory of the host. The device copies from and to it while kernels run. nullptr if
-  /// the device has none.
-  virtual RawMemory* pinned() { return nullptr; }
-  /// Start a copy between a block and an address in pinned(). It follows the queued work that uses
-  /// the block, and earlier copies of the same address.
+  /// The backing store: where tensors wait that left the device. On a GPU it is page-locked memory
+  /// of the host, and copies run beside kernels. On the CPU it is files. nullptr if there is none.
+  virtual RawMemory* backing() { return nullptr; }
+  /// Start a copy between a block and a block of backing(). It follows the queued work that uses
+  /// the block, and earlier copies of the same block of backing().
   virtual void start_upload(void* block, const void* host, uint64_t bytes) {
     upload(block, host, bytes);
   }
   virtual void start_download(void* host, void* block, uint64_t bytes) {
     download(host, block, bytes);
   }
-  /// Waits for the copies from and to an address in pinned().
+  /// Waits for the copies from and to a block of backing().
   virtual void finish_copies(const void*) {}
   /// Called before a released block is used again. Queued work then waits for the copies of the
   /// block that were started before.

@@ -52,7 +52,7 @@ void Updater::choose_parts() {
   optimizer_.states(network_.parameters());
   parts_ = network_.parts_of_batch(size, Phase::train);
   if (parts_ > 1)
-    log_info("the device has memory for " + std::to_string(ceil_div(size, parts_)) +
+    log_warning_once("the device has memory for " + std::to_string(ceil_div(size, parts_)) +
              " samples, so a minibatch of " + std::to_string(size) + " runs in " +
              std::to_string(parts_) + " parts");
 }

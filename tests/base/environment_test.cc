@@ -60,6 +60,9 @@ TEST_CASE("an invalid variable is an error that names it") {
   setenv("KAISEKI_DEVICE_MEMORY", "4M", 1);
   CHECK(environment().device_memory == uint64_t{4} << 20);
   unsetenv("KAISEKI_DEVICE_MEMORY");
+  setenv("KAISEKI_HOST_MEMORY", "-1", 1);
+  CHECK_THROWS_WITH_AS(environment(), doctest::Contains("KAISEKI_HOST_MEMORY"), Error);
+  unsetenv("KAISEKI_HOST_MEMORY");
 }
 
 }  // namespace kaiseki

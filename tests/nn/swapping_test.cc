@@ -5,15 +5,17 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
 #include "matrix/backend/opencl/device.h"
+#include "matrix/memory/spill.h"
 #include "matrix/memory/workspace.h"
 #include "nn/memory_model.h"
 #include "nn/network.h"
 #include "nn/optimizer.h"
 #include "tests/matrix/backend/opencl/support.h"
+#include "tests/nn/train/fixture.h"
 #include "tests/support/reference.h"
 #include "tests/support/tune_policy.h"
 
@@ -77,29 +79,46 @@ Trained train(const char* json, Device device, std::optional<uint64_t> bytes) {
   return result;
 }
 
-}  // namespace
-
-TEST_CASE("swapping: a training computes the same bits in less memory") {
-  opencl::OpenclBackend* backend = test::opencl_or_null();
-  if (!backend) return;
-  const Device device = Device::opencl(0);
+void check_with_less_memory(Device device) {
   test::WithTunePolicy policy({TuneMode::off});
   device.workspace().set_limit(0);  // other solvers add in another order
+  train(kShortcut, device, {});     // keeps what is made once
+  const Trained whole = train(kShortcut, device, {});
+  for (const double part : {0.8, 0.6, 0.45}) {
+    CAPTURE(part);
+    const auto budget = static_cast<uint64_t>(part * static_cast<double>(whole.peak));
+    const Trained less = train(kShortcut, device, budget);
+    CHECK(less == whole);
+    CHECK(less.peak <= budget);
+    CHECK(less.moved > whole.moved);
+  }
+  device.workspace().set_limit({});
+}
+
+}  // namespace
+
+TEST_CASE("swapping: a training on OpenCL computes the same bits in less memory") {
+  opencl::OpenclBackend* backend = test::opencl_or_null();
+  if (!backend) return;
   for (const opencl::Style style : {opencl::Style::cpu, opencl::Style::gpu}) {
     CAPTURE(static_cast<int>(style));
     test::WithStyle with(backend->opencl(), style);
-    train(kShortcut, device, {});  // keeps what is made once
-    const Trained whole = train(kShortcut, device, {});
-    for (const double part : {0.8, 0.6, 0.45}) {
-      CAPTURE(part);
-      const auto budget = static_cast<uint64_t>(part * static_cast<double>(whole.peak));
-      const Trained less = train(kShortcut, device, budget);
-      CHECK(less == whole);
-      CHECK(less.peak <= budget);
-      CHECK(less.moved > whole.moved);
-    }
+    check_with_less_memory(Device::opencl(0));
   }
-  device.workspace().set_limit({});
+}
+
+TEST_CASE("swapping: a training on the CPU computes the same bits with files") {
+  const TestFolder folder("spill");
+  set_spill_folder(folder.path);
+  check_with_less_memory(Device::cpu());
+  CHECK(std::filesystem::is_empty(folder.path));  // the files have no names
+  set_spill_folder({});
+}
+
+TEST_CASE("spilling: a folder that does not exist is refused") {
+  CHECK_THROWS_WITH_AS(set_spill_folder("/no/such/folder"), doctest::Contains("No such file"),
+                       Error);
+  set_spill_folder({});
 }
 
 TEST_CASE("swapping: a step that does not fit names the memory that it needs") {
@@ -113,7 +132,7 @@ TEST_CASE("swapping: a step that does not fit names the memory that it needs") {
 
 TEST_CASE("memory model: a training fits the predicted bytes, and not much less") {
   test::WithTunePolicy policy({TuneMode::off});
-  const Device device = Device::cpu();  // it has no swapping
+  const Device device = Device::cpu();  // without a folder for files, nothing leaves it
   device.workspace().set_limit(0);
   Network network = Network::parse(kShortcut, "test", device);
   uint64_t parameters = 0;

@@ -15,6 +15,7 @@
 #include "matrix/memory/host.h"
 #include "matrix/memory/host_room.h"
 #include "matrix/memory/raw_memory.h"
+#include "matrix/memory/spill.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -31,6 +32,14 @@ class CpuMemory : public RawMemory {
   }
   bool divisible() const override { return can_discard_host(); }
   void discard(void* part, uint64_t bytes) noexcept override { discard_host(part, bytes); }
+
+  RawMemory* backing() override { return spill_files(); }
+  void start_upload(void* block, const void* file, uint64_t bytes) override {
+    read_spilled(file, block, bytes);
+  }
+  void start_download(void* file, void* block, uint64_t bytes) override {
+    write_spilled(file, block, bytes);
+  }
 };
 
 void cap_instruction_set(const std::string& target) {

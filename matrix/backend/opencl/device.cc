@@ -152,7 +152,7 @@ void OpenclDevice::download(void* host, void* block, uint64_t bytes) {
     });
 }
 
-RawMemory* OpenclDevice::pinned() {
+RawMemory* OpenclDevice::backing() {
   return style_ == Style::gpu && copies_ ? &copies_->pinned() : nullptr;
 }
 

@@ -79,7 +79,7 @@ class OpenclDevice : public RawMemory {
   /// On GPUs, returns before the copy is done.
   void upload(void* block, const void* host, uint64_t bytes) override;
   void download(void* host, void* block, uint64_t bytes) override;
-  RawMemory* pinned() override;
+  RawMemory* backing() override;
   void start_upload(void* block, const void* host, uint64_t bytes) override;
   void start_download(void* host, void* block, uint64_t bytes) override;
   void finish_copies(const void* host) override;

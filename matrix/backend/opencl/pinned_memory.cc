@@ -3,11 +3,15 @@
 
 #include <utility>
 
+#include "base/environment.h"
+
 namespace kaiseki::opencl {
 
 PinnedMemory::PinnedMemory(cl_context context, cl_command_queue queue,
                            std::function<void(const void*)> before_release)
     : context_(context), queue_(queue), before_release_(std::move(before_release)) {}
+
+std::optional<uint64_t> PinnedMemory::limit() const { return environment().host_memory; }
 
 void* PinnedMemory::allocate(uint64_t bytes) {
   cl_int status = CL_SUCCESS;

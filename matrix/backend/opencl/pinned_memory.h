@@ -19,6 +19,8 @@ class PinnedMemory : public RawMemory {
   PinnedMemory(cl_context context, cl_command_queue queue,
                std::function<void(const void*)> before_release);
 
+  /// KAISEKI_HOST_MEMORY
+  std::optional<uint64_t> limit() const override;
   void* allocate(uint64_t bytes) override;
   void release(void* block) noexcept override;
   /// release() without a call of `before_release`.
