@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "matrix/memory/allocator.h"
-
 namespace kaiseki::nn {
 namespace {
 
@@ -124,17 +122,6 @@ int64_t samples_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t 
     (fits(middle) ? most : too_many) = middle;
   }
   return most;
-}
-
-std::optional<uint64_t> room_for_tensors(Device device) {
-  const MemoryAccount account = device.memory().account();
-  uint64_t limit = account.budget;
-  if (limit == 0 && !device.is_cpu()) {
-    const DeviceInfo info = device.info();
-    if (info.is_gpu) limit = info.memory / 16 * 15;
-  }
-  if (limit == 0) return {};
-  return limit - std::min(limit, account.in_use);
 }
 
 }  // namespace kaiseki::nn

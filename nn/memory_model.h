@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "nn/planner.h"
 
@@ -20,9 +19,5 @@ uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t bat
 /// The most samples, up to `batch`, whose pass needs at most `room` bytes. At least one.
 int64_t samples_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          uint64_t room, const std::function<uint64_t(uint64_t)>& rounded);
-
-/// The bytes that tensors of a pass can take now, or nothing if there is no limit. The limit is the
-/// budget, or without a budget 15/16 of a GPU's memory.
-std::optional<uint64_t> room_for_tensors(Device device);
 
 }  // namespace kaiseki::nn

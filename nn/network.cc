@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "matrix/ceil_div.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "nn/memory_model.h"
 #include "nn/network_impl.h"

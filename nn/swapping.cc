@@ -31,7 +31,7 @@ bool Swapping::is_swappable(const Tensor& tensor) const {
 }
 
 /// A tensor of the current step has next_use == now.
-void Swapping::add(std::vector<Candidate>& to, const Tensor& tensor,
+void Swapping::add(std::vector<SwapCandidate>& to, const Tensor& tensor,
                    const std::vector<size_t>& uses, char* history) const {
   if (!is_swappable(tensor)) return;
   const auto next = std::ranges::find_if(uses, [&](size_t time) { return time >= now_; });
@@ -40,9 +40,9 @@ void Swapping::add(std::vector<Candidate>& to, const Tensor& tensor,
 
 /// The buffers that can leave, the one with the latest next use first. Views share a buffer, and
 /// the earliest use counts.
-std::vector<Swapping::Candidate> Swapping::candidates() const {
+std::vector<Swapping::SwapCandidate> Swapping::candidates() const {
   const ExecutionPlan& plan = *run_.plan;
-  std::vector<Candidate> all;
+  std::vector<SwapCandidate> all;
   for (size_t v = 0; v < run_.values.size(); ++v)
     add(all, run_.values[v], plan.uses[v], &history_.values[v]);
   for (size_t i = 0; i < run_.saved.size(); ++i)
@@ -50,21 +50,21 @@ std::vector<Swapping::Candidate> Swapping::candidates() const {
       add(all, tensor, {plan.forward_time(i), plan.backward_time(i)}, &history_.saved[i]);
   for (size_t v = 0; v < gradients_.size(); ++v)
     add(all, *gradients_[v], plan.gradient_uses[v], nullptr);
-  std::map<Buffer*, Candidate> by_buffer;
-  for (const Candidate& one : all) {
+  std::map<Buffer*, SwapCandidate> by_buffer;
+  for (const SwapCandidate& one : all) {
     const auto [at, added] = by_buffer.emplace(one.buffer, one);
     at->second.next_use = std::min(at->second.next_use, one.next_use);
   }
-  std::vector<Candidate> result;
+  std::vector<SwapCandidate> result;
   for (const auto& [buffer, one] : by_buffer)
     if (one.next_use != now_) result.push_back(one);
-  std::ranges::sort(result, std::greater(), &Candidate::next_use);
+  std::ranges::sort(result, std::greater(), &SwapCandidate::next_use);
   return result;
 }
 
 bool Swapping::evict(uint64_t bytes) {
   uint64_t released = 0;
-  for (const Candidate& one : candidates()) {
+  for (const SwapCandidate& one : candidates()) {
     if (released >= bytes) break;
     released += one.buffer->bytes();
     one.buffer->leave_device();
@@ -77,7 +77,7 @@ void Swapping::end_forward() {
   if (std::ranges::count(history_.values, 1) + std::ranges::count(history_.saved, 1) == 0) return;
   const size_t steps = run_.plan->steps.size();
   ++now_;  // the step's own tensors may leave
-  for (const Candidate& one : candidates())
+  for (const SwapCandidate& one : candidates())
     if (*one.history && one.next_use >= steps) one.buffer->leave_device();
 }
 

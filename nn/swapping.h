@@ -37,15 +37,15 @@ class Swapping : public Evictor {
   bool evict(uint64_t bytes) override;
 
  private:
-  struct Candidate {
+  struct SwapCandidate {
     Buffer* buffer;
     size_t next_use;
     char* history;  // nullptr for a gradient
   };
   bool is_swappable(const Tensor& tensor) const;
-  void add(std::vector<Candidate>& to, const Tensor& tensor, const std::vector<size_t>& uses,
+  void add(std::vector<SwapCandidate>& to, const Tensor& tensor, const std::vector<size_t>& uses,
            char* history) const;
-  std::vector<Candidate> candidates() const;
+  std::vector<SwapCandidate> candidates() const;
   void copy_back(const Tensor& tensor) const;
 
   ForwardRun& run_;

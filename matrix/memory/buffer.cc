@@ -13,6 +13,9 @@ namespace {
 
 std::atomic<uint64_t> to_device, to_host, to_device_bytes, to_host_bytes;
 
+/// Bytes. Smaller tensors wait on a device, or not at all.
+constexpr uint64_t kSmallestOutside = uint64_t{1} << 20;
+
 /// Host copies of tensors on other devices. They do not count in any device's budget.
 class HostMemory : public RawMemory {
  public:
@@ -33,7 +36,11 @@ Allocator& staging() {
 TransferCount transfer_count() { return {to_device, to_host, to_device_bytes, to_host_bytes}; }
 
 Buffer::Buffer(uint64_t bytes, Device device) : bytes_(bytes), device_(device) {
-  block_ = device.memory().allocate(bytes);
+  try {
+    block_ = device.memory().allocate(bytes);
+  } catch (const Error&) {  // out of memory, or larger than the device's largest block
+    if (device.is_cpu() || bytes < kSmallestOutside) throw;
+  }
   change();
 }
 
@@ -116,6 +123,25 @@ void* Buffer::on_device(Access access) {
   block_valid_ = true;
   if (access != Access::read) host_valid_ = false;
   return block_;
+}
+
+void Buffer::send_to(Buffer& piece, const CopyRegion& region) {
+  allocate_host_copy(true);
+  device_.memory().copies().start_upload(piece.on_device(Access::read_write), host_, region);
+  copying_ = host_memory_ != &staging();
+  host_valid_ = true;
+  ++to_device;
+  to_device_bytes += region.row * region.rows * region.planes;
+}
+
+void Buffer::receive_from(Buffer& piece, const CopyRegion& region) {
+  change();
+  allocate_host_copy(true);
+  device_.memory().copies().start_download(host_, piece.on_device(Access::read), region);
+  copying_ = host_memory_ != &staging();
+  host_valid_ = true;
+  ++to_host;
+  to_host_bytes += region.row * region.rows * region.planes;
 }
 
 void Buffer::leave_device() {

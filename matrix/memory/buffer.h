@@ -22,10 +22,12 @@ struct TransferCount {
 TransferCount transfer_count();
 
 class Allocator;
+struct CopyRegion;
 
 class Buffer {
  public:
-  /// Uninitialized. Throws OutOfMemory.
+  /// Uninitialized. Without room on a device other than the CPU, the buffer has left it at once.
+  /// Throws OutOfMemory.
   Buffer(uint64_t bytes, Device device);
   /// Takes ownership of a block of the device's Allocator::allocate_unused().
   Buffer(uint64_t bytes, Device device, void* unused);
@@ -56,8 +58,13 @@ class Buffer {
   /// not wait for the copy if the device copies beside its kernels. The next use on the device
   /// copies them back. Does nothing on a CPU without a backing store.
   void leave_device();
-  /// Returns whether leave_device() has released the block.
+  /// Returns whether the device has no block for it now: leave_device() has released it, or it had
+  /// no room from the start.
   bool left_device() const { return !block_; }
+  /// Copy a region between the host copy and the block of `piece`, beside the device's kernels. The
+  /// buffer must have left its device.
+  void send_to(Buffer& piece, const CopyRegion& region);
+  void receive_from(Buffer& piece, const CopyRegion& region);
 
  private:
   void change();

@@ -9,6 +9,15 @@
 
 namespace kaiseki {
 
+/// Bytes of a block: rows of equal length, in planes.
+struct CopyRegion {
+  struct RowPlace {
+    uint64_t first = 0, row_pitch = 0, plane_pitch = 0;  // bytes
+  };
+  uint64_t row = 0, rows = 1, planes = 1;  // bytes of a row, and counts
+  RowPlace block, host;
+};
+
 class RawMemory {
  public:
   virtual ~RawMemory() = default;
@@ -48,11 +57,19 @@ class RawMemory {
   virtual void start_download(void* host, void* block, uint64_t bytes) {
     download(host, block, bytes);
   }
+  /// The same for a part of the blocks. `host` is an address of backing(), or of any memory of the
+  /// host. In the second case the copy is done at the end of the call.
+  virtual void start_upload(void* block, const void* host, const CopyRegion& region);
+  virtual void start_download(void* host, void* block, const CopyRegion& region);
   /// Waits for the copies from and to a block of backing().
   virtual void finish_copies(const void*) {}
   /// Called before a released block is used again. Queued work then waits for the copies of the
   /// block that were started before.
   virtual void reuse(void*) {}
 };
+
+/// Copies the rows on the host.
+void copy_region(void* to, const CopyRegion::RowPlace& to_place, const void* from,
+                 const CopyRegion::RowPlace& from_place, const CopyRegion& region);
 
 }  // namespace kaiseki

@@ -2,6 +2,7 @@
 #include "matrix/ops/conv.h"
 
 #include "matrix/backend/dispatch.h"
+#include "matrix/conv/out_of_core/run.h"
 #include "matrix/conv/select.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/copy.h"
@@ -57,6 +58,13 @@ ConvProblem checked_problem(std::string_view operation, const Shape& x, const Sh
 
 Shape output_shape(const ConvProblem& p) { return {p.n, p.k, p.out_h(), p.out_w()}; }
 
+void run(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
+  if (conv::needs_pieces(args))
+    conv::run_in_pieces(backend, problem, args);
+  else
+    run_convolution(backend, problem, args);
+}
+
 }  // namespace
 
 ConvProblem conv_problem(const Shape& x, const Shape& filter, const Conv2d& conv) {
@@ -83,13 +91,13 @@ void conv2d_into(Tensor& y, const Tensor& x, const Tensor& filter, const Conv2d&
   }
   if (y.size() == 0) return;
   run_with_conv_solvers(x, [&](Backend& backend) {
-    run_convolution(backend, problem,
-                    {.x = &input,
-                     .filter = &weights,
-                     .y = &y,
-                     .bias = bias ? &shift : nullptr,
-                     .activation = epilogue.activation,
-                     .slope = epilogue.slope});
+    run(backend, problem,
+        {.x = &input,
+         .filter = &weights,
+         .y = &y,
+         .bias = bias ? &shift : nullptr,
+         .activation = epilogue.activation,
+         .slope = epilogue.slope});
   });
 }
 
@@ -107,7 +115,7 @@ void conv2d_backward_data_into(Tensor& dx, const Tensor& dy, const Tensor& filte
   if (dx.size() == 0) return;
   Tensor gradient = dy.contiguous(), weights = filter.contiguous();
   run_with_conv_solvers(dy, [&](Backend& backend) {
-    run_convolution(backend, problem, {.x = &dx, .filter = &weights, .y = &gradient});
+    run(backend, problem, {.x = &dx, .filter = &weights, .y = &gradient});
   });
 }
 
@@ -131,8 +139,7 @@ void conv2d_backward_filter_into(Tensor& dfilter, const Tensor& x, const Tensor&
   }
   Tensor input = x.contiguous(), gradient = dy.contiguous();
   run_with_conv_solvers(x, [&](Backend& backend) {
-    run_convolution(backend, problem,
-                    {.x = &input, .filter = &dfilter, .y = &gradient, .beta = beta});
+    run(backend, problem, {.x = &input, .filter = &dfilter, .y = &gradient, .beta = beta});
   });
 }
 

@@ -25,8 +25,10 @@ namespace kaiseki::opencl {
   X(clEnqueueMarkerWithWaitList)    \
   X(clEnqueueNDRangeKernel)         \
   X(clEnqueueReadBuffer)            \
+  X(clEnqueueReadBufferRect)        \
   X(clEnqueueUnmapMemObject)        \
   X(clEnqueueWriteBuffer)           \
+  X(clEnqueueWriteBufferRect)       \
   X(clFinish)                       \
   X(clFlush)                        \
   X(clGetDeviceIDs)                 \

@@ -31,7 +31,48 @@ const cl_event* list(const std::vector<cl_event>& events) {
   return events.empty() ? nullptr : events.data();
 }
 
+/// The arguments of a copy of rows. Places are positions in bytes.
+struct RowCopy {
+  size_t block_first[3], host_first[3], size[3];
+};
+
+RowCopy rows_of(const CopyRegion& region) {
+  return {{region.block.first, 0, 0},
+          {region.host.first, 0, 0},
+          {region.row, region.rows, region.planes}};
+}
+
+bool is_whole(const CopyRegion& region) { return region.rows == 1 && region.planes == 1; }
+
 }  // namespace
+
+cl_int write_region(cl_command_queue queue, cl_bool wait, cl_mem block, const void* host,
+                    const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done) {
+  const auto count = static_cast<cl_uint>(before.size());
+  if (is_whole(region))
+    return cl().clEnqueueWriteBuffer(queue, block, wait, region.block.first, region.row,
+                                     static_cast<const char*>(host) + region.host.first, count,
+                                     list(before), done);
+  const RowCopy rows = rows_of(region);
+  return cl().clEnqueueWriteBufferRect(queue, block, wait, rows.block_first, rows.host_first,
+                                       rows.size, region.block.row_pitch, region.block.plane_pitch,
+                                       region.host.row_pitch, region.host.plane_pitch, host, count,
+                                       list(before), done);
+}
+
+cl_int read_region(cl_command_queue queue, cl_bool wait, cl_mem block, void* host,
+                   const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done) {
+  const auto count = static_cast<cl_uint>(before.size());
+  if (is_whole(region))
+    return cl().clEnqueueReadBuffer(queue, block, wait, region.block.first, region.row,
+                                    static_cast<char*>(host) + region.host.first, count,
+                                    list(before), done);
+  const RowCopy rows = rows_of(region);
+  return cl().clEnqueueReadBufferRect(queue, block, wait, rows.block_first, rows.host_first,
+                                      rows.size, region.block.row_pitch, region.block.plane_pitch,
+                                      region.host.row_pitch, region.host.plane_pitch, host, count,
+                                      list(before), done);
+}
 
 CopyQueues::CopyQueues(cl_context context, cl_device_id device, cl_command_queue kernels,
                        const std::string& label)
@@ -49,7 +90,7 @@ CopyQueues::~CopyQueues() {
   finish();
   for (Mark& mark : marks_) release(mark.event);
   for (auto& [block, event] : leaving_) release(event);
-  for (Part& part : parts_) {
+  for (PinnedPart& part : parts_) {
     release(part.copy);
     if (part.memory) pinned_.free(part.memory);
   }
@@ -127,7 +168,7 @@ cl_int CopyQueues::let_kernels_wait(cl_mem block, cl_event copy) {
   return status;
 }
 
-cl_int CopyQueues::prepare(Part& part, uint64_t bytes) {
+cl_int CopyQueues::prepare(PinnedPart& part, uint64_t bytes) {
   cl_int status = CL_SUCCESS;
   if (part.copy) status = cl().clWaitForEvents(1, &part.copy);
   release(part.copy);
@@ -144,7 +185,7 @@ cl_int CopyQueues::prepare(Part& part, uint64_t bytes) {
 cl_int CopyQueues::copy(cl_mem block, const char* host, uint64_t bytes, cl_event* last) {
   const std::vector<cl_event> before = after_use(block);
   for (uint64_t at = 0; at < bytes; at += kPart) {
-    Part& part = parts_[next_++ % parts_.size()];
+    PinnedPart& part = parts_[next_++ % parts_.size()];
     const uint64_t length = std::min(kPart, bytes - at);
     cl_int status = prepare(part, length);
     if (status != CL_SUCCESS) return status;
@@ -171,14 +212,12 @@ cl_int CopyQueues::upload(cl_mem block, const void* host, uint64_t bytes) {
   return status == CL_SUCCESS ? waits : status;
 }
 
-cl_int CopyQueues::start_upload(cl_mem block, const void* host, uint64_t bytes) {
+cl_int CopyQueues::start_upload(cl_mem block, const void* host, const CopyRegion& region) {
   std::lock_guard lock(copy_mutex_);
   cl_int status = mark();
   if (status != CL_SUCCESS) return status;
-  const std::vector<cl_event> before = after_use(block, host);
   cl_event done = nullptr;
-  status = cl().clEnqueueWriteBuffer(uploads_, block, CL_FALSE, 0, bytes, host,
-                                     static_cast<cl_uint>(before.size()), list(before), &done);
+  status = write_region(uploads_, CL_FALSE, block, host, region, after_use(block, host), &done);
   if (status != CL_SUCCESS) return status;
   remember(copy_of_address_, host, done);
   status = let_kernels_wait(block, done);
@@ -186,14 +225,12 @@ cl_int CopyQueues::start_upload(cl_mem block, const void* host, uint64_t bytes) 
   return status == CL_SUCCESS ? cl().clFlush(uploads_) : status;
 }
 
-cl_int CopyQueues::start_download(void* host, cl_mem block, uint64_t bytes) {
+cl_int CopyQueues::start_download(void* host, cl_mem block, const CopyRegion& region) {
   std::lock_guard lock(copy_mutex_);
   cl_int status = mark();
   if (status != CL_SUCCESS) return status;
-  const std::vector<cl_event> before = after_use(block, host);
   cl_event done = nullptr;
-  status = cl().clEnqueueReadBuffer(downloads_, block, CL_FALSE, 0, bytes, host,
-                                    static_cast<cl_uint>(before.size()), list(before), &done);
+  status = read_region(downloads_, CL_FALSE, block, host, region, after_use(block, host), &done);
   if (status != CL_SUCCESS) return status;
   remember(copy_of_address_, static_cast<const void*>(host), done);
   {

@@ -16,6 +16,12 @@
 
 namespace kaiseki::opencl {
 
+/// Copy a region on a queue, after the given events.
+cl_int write_region(cl_command_queue queue, cl_bool wait, cl_mem block, const void* host,
+                    const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done);
+cl_int read_region(cl_command_queue queue, cl_bool wait, cl_mem block, void* host,
+                   const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done);
+
 /// Functions that return cl_int give the status of the first call that fails.
 class CopyQueues {
  public:
@@ -42,13 +48,13 @@ class CopyQueues {
   /// address.
   PinnedMemory& pinned() { return pinned_; }
   /// Later kernels wait for the copy.
-  cl_int start_upload(cl_mem block, const void* host, uint64_t bytes);
-  cl_int start_download(void* host, cl_mem block, uint64_t bytes);
+  cl_int start_upload(cl_mem block, const void* host, const CopyRegion& region);
+  cl_int start_download(void* host, cl_mem block, const CopyRegion& region);
   cl_int finish_copies(const void* host);
 
  private:
   /// A part of page-locked memory, and the copy that reads it.
-  struct Part {
+  struct PinnedPart {
     void* memory = nullptr;
     uint64_t bytes = 0;
     cl_event copy = nullptr;
@@ -60,7 +66,7 @@ class CopyQueues {
   };
 
   /// Waits for the last copy. Then the part has room for `bytes` bytes.
-  cl_int prepare(Part& part, uint64_t bytes);
+  cl_int prepare(PinnedPart& part, uint64_t bytes);
   cl_int mark();
   cl_int copy(cl_mem block, const char* host, uint64_t bytes, cl_event* last);
   /// Makes later kernels wait for a copy to the block.
@@ -72,7 +78,7 @@ class CopyQueues {
 
   cl_command_queue kernels_, uploads_ = nullptr, downloads_ = nullptr;
   std::mutex copy_mutex_;  // of what the copies alone use. They may wait for other copies
-  std::array<Part, 8> parts_;
+  std::array<PinnedPart, 8> parts_;
   size_t next_ = 0;
   std::deque<Mark> marks_;                                     // oldest first
   std::unordered_map<const void*, cl_event> copy_of_address_;  // the last one

@@ -157,15 +157,31 @@ RawMemory* OpenclDevice::backing() {
 }
 
 void OpenclDevice::start_upload(void* block, const void* host, uint64_t bytes) {
-  if (!bytes) return;
-  enqueue("clEnqueueWriteBuffer", bytes,
-          [&] { return copies_->start_upload(static_cast<cl_mem>(block), host, bytes); });
+  start_upload(block, host, CopyRegion{.row = bytes, .block = {}, .host = {}});
 }
 
 void OpenclDevice::start_download(void* host, void* block, uint64_t bytes) {
-  if (!bytes) return;
-  enqueue("clEnqueueReadBuffer", bytes,
-          [&] { return copies_->start_download(host, static_cast<cl_mem>(block), bytes); });
+  start_download(host, block, CopyRegion{.row = bytes, .block = {}, .host = {}});
+}
+
+void OpenclDevice::start_upload(void* block, const void* host, const CopyRegion& region) {
+  if (!region.row) return;
+  const auto memory = static_cast<cl_mem>(block);
+  enqueue("clEnqueueWriteBuffer", region.row, [&] {
+    return copies_ && copies_->pinned().holds(host)
+               ? copies_->start_upload(memory, host, region)
+               : write_region(queue_, CL_TRUE, memory, host, region, {}, nullptr);
+  });
+}
+
+void OpenclDevice::start_download(void* host, void* block, const CopyRegion& region) {
+  if (!region.row) return;
+  const auto memory = static_cast<cl_mem>(block);
+  enqueue("clEnqueueReadBuffer", region.row, [&] {
+    return copies_ && copies_->pinned().holds(host)
+               ? copies_->start_download(host, memory, region)
+               : read_region(queue_, CL_TRUE, memory, host, region, {}, nullptr);
+  });
 }
 
 void OpenclDevice::finish_copies(const void* host) {

@@ -82,6 +82,8 @@ class OpenclDevice : public RawMemory {
   RawMemory* backing() override;
   void start_upload(void* block, const void* host, uint64_t bytes) override;
   void start_download(void* host, void* block, uint64_t bytes) override;
+  void start_upload(void* block, const void* host, const CopyRegion& region) override;
+  void start_download(void* host, void* block, const CopyRegion& region) override;
   void finish_copies(const void* host) override;
   void reuse(void* block) override;
 

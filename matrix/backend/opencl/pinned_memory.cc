@@ -29,6 +29,11 @@ void* PinnedMemory::allocate(uint64_t bytes) {
   return address;
 }
 
+bool PinnedMemory::holds(const void* address) const {
+  std::lock_guard lock(mutex_);
+  return buffers_.contains(address);
+}
+
 void PinnedMemory::release(void* block) noexcept {
   before_release_(block);
   free(block);

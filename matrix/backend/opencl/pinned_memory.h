@@ -23,6 +23,8 @@ class PinnedMemory : public RawMemory {
   std::optional<uint64_t> limit() const override;
   void* allocate(uint64_t bytes) override;
   void release(void* block) noexcept override;
+  /// Returns whether this is the address of a block.
+  bool holds(const void* address) const;
   /// release() without a call of `before_release`.
   void free(void* block) noexcept;
 
@@ -30,7 +32,7 @@ class PinnedMemory : public RawMemory {
   cl_context context_;
   cl_command_queue queue_;
   std::function<void(const void*)> before_release_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unordered_map<const void*, cl_mem> buffers_;  // by address
 };
 

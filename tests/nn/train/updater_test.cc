@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include "base/error.h"
 #include "base/log.h"
+#include "matrix/memory/allocator.h"
 #include "nn/train/checkpoint.h"
 #include "tests/nn/train/fixture.h"
 
@@ -57,6 +59,40 @@ TEST_CASE("updater: a step of several minibatches equals one of a large minibatc
       // difference.
       for (size_t k = 0; k < a.size(); ++k) CHECK(std::abs(a[k] - b[k]) < 2e-5);
     }
+  }
+}
+
+TEST_CASE("updater: a minibatch that exceeds the device's memory runs in parts") {
+  Allocator& memory = Device::cpu().memory();
+  for (const char* rule : {"sgd", "momentum", "adam"}) {
+    CAPTURE(rule);
+    AccumulatingRun whole(rule, 24, 1);
+    whole.updater.update();
+    CHECK(whole.updater.parts() == 1);
+    const uint64_t used = memory.account().in_use;
+    bool fits = false;
+    for (uint64_t room = 2 << 10; !fits; room += 512) {  // until it runs in many small parts
+      CAPTURE(room);
+      memory.trim();
+      memory.set_budget(used + room);
+      memory.reset_peak();
+      try {
+        AccumulatingRun parts(rule, 24, 1);
+        const Updater::Result part = parts.updater.update();
+        CHECK(memory.account().peak <= used + room);
+        memory.set_budget({});
+        CHECK(parts.updater.parts() > 1);
+        CHECK(part.output.dim(0) == 24);
+        for (size_t i = 0; i < parts.network.parameters().size(); ++i) {
+          const std::vector<float> a = parts.network.parameters()[i].value.to_vector(),
+                                   b = whole.network.parameters()[i].value.to_vector();
+          for (size_t k = 0; k < a.size(); ++k) CHECK(std::abs(a[k] - b[k]) < 2e-5);
+        }
+        fits = true;
+      } catch (const OutOfMemory&) {
+      }
+    }
+    memory.set_budget({});
   }
 }
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/conv/out_of_core/run.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/error.h"
+#include "matrix/backend/backend.h"
+#include "matrix/backend/operations/copy.h"
+#include "matrix/conv/out_of_core/split.h"
+#include "matrix/conv/select.h"
+#include "matrix/memory/allocator.h"
+#include "matrix/memory/room.h"
+
+namespace kaiseki::conv {
+namespace {
+
+constexpr int64_t kLeastPieces = 8;
+constexpr uint64_t kTensorsAtOnce = 6;  // of three pieces
+
+/// The rows of some images of a tensor [n, channels, rows, columns], and their place in a piece.
+class RowsInPiece {
+ public:
+  RowsInPiece(Tensor& whole, Tensor& piece, int64_t first_image, const PieceRows& rows)
+      : whole_(whole), piece_(piece), first_image_(first_image), rows_(rows) {}
+
+  void to_piece(Backend& backend) const {
+    if (!rows_.count) return;
+    if (whole_.buffer().left_device()) return whole_.buffer().send_to(piece_.buffer(), region());
+    const Tensor from = part_of_whole();
+    Tensor to = piece_.slice(2, rows_.at, rows_.count);
+    backend.run(kCopy, {&from, &to});
+  }
+
+  void from_piece(Backend& backend) const {
+    if (whole_.buffer().left_device())
+      return whole_.buffer().receive_from(piece_.buffer(), region());
+    const Tensor from = piece_.slice(2, rows_.at, rows_.count);
+    Tensor to = part_of_whole();
+    backend.run(kCopy, {&from, &to});
+  }
+
+ private:
+  Tensor part_of_whole() const {
+    return whole_.slice(0, first_image_, piece_.dim(0)).slice(2, rows_.first, rows_.count);
+  }
+
+  static CopyRegion::RowPlace place(const Tensor& tensor, int64_t image, int64_t row) {
+    const Shape& strides = tensor.strides();
+    const auto bytes = [](int64_t elements) {
+      return static_cast<uint64_t>(elements) * sizeof(float);
+    };
+    return {bytes(tensor.offset() + image * strides[0] + row * strides[2]), bytes(strides[1]),
+            bytes(strides[0])};
+  }
+
+  /// The rows of a channel follow each other, so they are one row of the copy.
+  CopyRegion region() const {
+    return {.row = static_cast<uint64_t>(rows_.count * whole_.dim(3)) * sizeof(float),
+            .rows = static_cast<uint64_t>(whole_.dim(1)),
+            .planes = static_cast<uint64_t>(piece_.dim(0)),
+            .block = place(piece_, 0, rows_.at),
+            .host = place(whole_, first_image_, rows_.first)};
+  }
+
+  Tensor& whole_;
+  Tensor& piece_;
+  int64_t first_image_;
+  const PieceRows& rows_;
+};
+
+class PieceRunner {
+ public:
+  PieceRunner(Backend& backend, const ConvArgs& args) : backend_(backend), args_(args) {}
+
+  void run(const ConvPiece& piece) {
+    const ConvProblem& p = piece.problem;
+    // The tensors of the last two pieces stay, so that this one's copies do not wait for them.
+    Pair& now = pairs_[next_++ % pairs_.size()];
+    now = {};
+    now.x = Tensor({p.n, p.c, p.h, p.w}, DType::f32, backend_.device());
+    now.y = Tensor({p.n, p.k, piece.y.count, p.out_w()}, DType::f32, backend_.device());
+    const RowsInPiece x(*args_.x, now.x, piece.first_image, piece.x),
+        y(*args_.y, now.y, piece.first_image, piece.y);
+    ConvArgs args = args_;
+    args.x = &now.x;
+    args.y = &now.y;
+    if (piece.has_padding) backend_.run(kFill, {&now.x, 0});
+    const ConvDirection direction = p.direction;
+    if (direction != ConvDirection::backward_data) x.to_piece(backend_);
+    if (direction != ConvDirection::forward) y.to_piece(backend_);
+    if (direction == ConvDirection::backward_filter && next_ > 1) args.beta = 1;
+    if (piece.y.count)
+      run_convolution(backend_, p, args);
+    else
+      backend_.run(kFill, {&now.x, 0});  // rows of x that no filter reads
+    if (direction == ConvDirection::forward) y.from_piece(backend_);
+    if (direction == ConvDirection::backward_data) x.from_piece(backend_);
+  }
+
+ private:
+  struct Pair {
+    Tensor x = {}, y = {};
+  };
+  Backend& backend_;
+  const ConvArgs& args_;
+  std::array<Pair, 3> pairs_;
+  size_t next_ = 0;
+};
+
+bool comes_back(Tensor& tensor) {
+  try {
+    tensor.buffer().on_device(Access::read);
+    return true;
+  } catch (const Error&) {  // out of memory, or larger than the device's largest block
+    return false;
+  }
+}
+
+}  // namespace
+
+bool needs_pieces(const ConvArgs& args) {
+  for (Tensor* tensor : {args.x, args.y})
+    if (tensor->buffer().left_device() && !comes_back(*tensor)) return true;
+  return false;
+}
+
+void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
+  const MemoryAccount account = backend.device().memory().account();
+  const DeviceInfo info = backend.device().info();
+  const uint64_t room = std::min(room_for_tensors(backend.device()).value_or(info.memory / 2),
+                                 kTensorsAtOnce * info.max_allocation / 2);
+  const bool gap = problem.stride[0] > problem.dilation[0] * (problem.r - 1) + 1;
+  const auto size = gap ? std::nullopt : choose_pieces(problem, room, kLeastPieces);
+  if (!size) {
+    const uint64_t least = 3 * piece_bytes(problem, {});
+    throw OutOfMemory(backend.device().name(),
+                      {least, account.in_use, account.cached, account.budget},
+                      "a convolution found no room for a piece of itself");
+  }
+  PieceRunner runner(backend, args);
+  for (const ConvPiece& piece : divide(problem, *size)) runner.run(piece);
+}
+
+}  // namespace kaiseki::conv

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Runs a convolution whose tensors do not fit the device: piece by piece, while the next piece is
+// copied to the device and the last result is copied back.
+#pragma once
+
+#include "matrix/conv/solver.h"
+
+namespace kaiseki::conv {
+
+/// Returns whether x or y has left the device and has no room there beside the other tensors.
+/// Copies them back if they have.
+bool needs_pieces(const ConvArgs& args);
+
+/// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even one row fits,
+/// or for a stride of rows that is larger than the filter.
+void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
+
+}  // namespace kaiseki::conv

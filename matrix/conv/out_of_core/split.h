@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The pieces of a convolution that does not fit a device ("Out-of-core convolution", section 3): a
+// piece is some images and some rows of y, with the rows of x that they read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "matrix/conv/problem.h"
+
+namespace kaiseki::conv {
+
+/// Rows of one tensor in the whole problem, and in the piece.
+struct PieceRows {
+  int64_t first = 0, count = 0;  // in the whole tensor
+  int64_t at = 0;                // the first row in the piece
+};
+
+struct ConvPiece {
+  ConvProblem problem;  // without padding of rows
+  int64_t first_image = 0;
+  PieceRows x, y;
+  /// Rows of the piece that are padding, so they are zero. Only x has them.
+  bool has_padding = false;
+};
+
+/// The images and the rows of y (backward_data: of x) of a piece.
+struct PieceSize {
+  int64_t images = 1, rows = 1;
+};
+
+/// Bytes of the tensors x and y of the largest piece of this size.
+uint64_t piece_bytes(const ConvProblem& problem, const PieceSize& size);
+
+/// Returns the largest pieces of which three fit `room` bytes, or nothing if not even one row fits.
+/// There are at least `least` pieces, if there are as many rows, so that copies run beside kernels.
+std::optional<PieceSize> choose_pieces(const ConvProblem& problem, uint64_t room, int64_t least);
+
+/// Divides the problem. The pieces cover every element of the result once. In backward_filter their
+/// results are added.
+std::vector<ConvPiece> divide(const ConvProblem& problem, const PieceSize& size);
+
+}  // namespace kaiseki::conv

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Convolutions whose tensors do not fit the device give the results of those that fit.
+#include "matrix/conv/out_of_core/run.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "base/error.h"
+#include "matrix/conv/out_of_core/split.h"
+#include "matrix/memory/allocator.h"
+#include "matrix/memory/workspace.h"
+#include "matrix/ops/conv.h"
+#include "tests/matrix/backend/opencl/support.h"
+#include "tests/support/reference.h"
+#include "tests/support/tune_policy.h"
+
+namespace kaiseki {
+namespace {
+
+struct Case {
+  Shape x, filter;
+  Conv2d conv;
+};
+
+/// Sides of odd lengths, and rows of x that no row of y reads.
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {{1, 4, 300, 301}, {5, 4, 3, 3}, {.padding = {1, 1}}},
+      {{7, 3, 211, 97}, {8, 3, 5, 5}, {.stride = {2, 2}, .padding = {2, 2}}},
+      {{3, 8, 101, 130}, {8, 4, 3, 1}, {.padding = {2, 0}, .dilation = {2, 1}, .groups = 2}},
+      {{2, 6, 200, 150}, {6, 6, 1, 1}, {}},
+      {{2, 3, 322, 140}, {4, 3, 7, 7}, {.stride = {4, 4}, .padding = {3, 3}}},
+  };
+  return all;
+}
+
+/// The device has room for this part of x and y together. No tensor of the test is on it.
+class WithRoom {
+ public:
+  WithRoom(Device device, uint64_t bytes) : memory_(device.memory()) {
+    memory_.trim();
+    memory_.set_budget(memory_.account().in_use + bytes);
+  }
+  ~WithRoom() { memory_.set_budget({}); }
+
+ private:
+  Allocator& memory_;
+};
+
+struct Results {
+  std::vector<float> y, dx, dfilter;
+};
+
+/// Computes all directions. The tensors x, y and their gradients are made while `bytes` are free.
+Results compute(const Case& test, Device device, std::optional<uint64_t> bytes) {
+  const Tensor filter = test::random_tensor(test.filter, 2, device);
+  const Tensor bias = test::random_tensor({test.filter[0]}, 3, device);
+  for (const Tensor* small : {&filter, &bias}) small->buffer().on_device(Access::read);
+  Tensor dfilter = test::random_tensor(test.filter, 5, device);
+  dfilter.buffer().on_device(Access::read);
+  const ConvProblem p = conv_problem(test.x, test.filter, test.conv);
+  const Shape out = {p.n, p.k, p.out_h(), p.out_w()};
+  std::optional<WithRoom> room;
+  if (bytes) room.emplace(device, *bytes);
+  Results results;
+  {
+    const Tensor x = test::random_tensor(test.x, 1, device);
+    Tensor y(out, DType::f32, device);
+    conv2d_into(y, x, filter, test.conv, {.bias = &bias, .activation = Activation::relu});
+    results.y = y.to_vector();
+  }
+  {
+    const Tensor dy = test::random_tensor(out, 4, device);
+    Tensor dx(test.x, DType::f32, device);
+    conv2d_backward_data_into(dx, dy, filter, test.conv);
+    results.dx = dx.to_vector();
+    const Tensor x = test::random_tensor(test.x, 1, device);
+    dx = Tensor();
+    conv2d_backward_filter_into(dfilter, x, dy, test.conv, 0.5f);
+    results.dfilter = dfilter.to_vector();
+  }
+  return results;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("out of core: the pieces cover each row of the result once") {
+  for (const Case& test : cases())
+    for (const ConvDirection direction :
+         {ConvDirection::forward, ConvDirection::backward_data, ConvDirection::backward_filter}) {
+      ConvProblem p = conv_problem(test.x, test.filter, test.conv);
+      p.direction = direction;
+      for (const conv::PieceSize size : {conv::PieceSize{1, 1}, {2, 7}, {p.n, p.h}}) {
+        CAPTURE(p.str());
+        CAPTURE(size.rows);
+        const bool data = direction == ConvDirection::backward_data;
+        std::vector<int> seen(static_cast<size_t>(p.n * (data ? p.h : p.out_h())));
+        for (const conv::ConvPiece& piece : conv::divide(p, size)) {
+          CHECK((piece.y.count == 0 || piece.problem.out_h() == piece.y.count));
+          CHECK(piece.x.at >= 0);
+          CHECK(piece.x.at + piece.x.count <= piece.problem.h);
+          CHECK(static_cast<uint64_t>(piece.problem.n * (p.c * piece.problem.h * p.w +
+                                                         p.k * piece.y.count * p.out_w())) *
+                    sizeof(float) <=
+                conv::piece_bytes(p, size));
+          const conv::PieceRows& rows = data ? piece.x : piece.y;
+          for (int64_t n = 0; n < piece.problem.n; ++n)
+            for (int64_t row = rows.first; row < rows.first + rows.count; ++row)
+              ++seen[static_cast<size_t>((piece.first_image + n) * (data ? p.h : p.out_h()) + row)];
+        }
+        CHECK(seen == std::vector<int>(seen.size(), 1));
+      }
+    }
+}
+
+TEST_CASE("out of core: results equal those of a device with enough memory") {
+  opencl::OpenclBackend* backend = test::opencl_or_null();
+  if (!backend) return;
+  const Device device = Device::opencl(0);
+  test::WithTunePolicy policy({TuneMode::off});
+  device.workspace().set_limit(0);
+  for (const opencl::Style style : {opencl::Style::cpu, opencl::Style::gpu}) {
+    test::WithStyle with(backend->opencl(), style);
+    for (const Case& test : cases()) {
+      CAPTURE(test.x.str());
+      const ConvProblem p = conv_problem(test.x, test.filter, test.conv);
+      const Results whole = compute(test, device, {});
+      const uint64_t larger =
+          sizeof(float) *
+          std::max<uint64_t>(static_cast<uint64_t>(test.x.elements()),
+                             static_cast<uint64_t>(p.n * p.k * p.out_h() * p.out_w()));
+      for (const double part : {1.2, 0.8, 0.4}) {
+        CAPTURE(part);
+        const uint64_t fallbacks = fallback_count();
+        const Results pieces =
+            compute(test, device, static_cast<uint64_t>(part * static_cast<double>(larger)));
+        CHECK(fallback_count() == fallbacks);
+        // A sum of up to 100 products of numbers up to 1, and in the filter's gradient 90,000.
+        CHECK(largest_difference(pieces.y, whole.y) < 1e-5);
+        CHECK(largest_difference(pieces.dx, whole.dx) < 1e-5);
+        CHECK(largest_difference(pieces.dfilter, whole.dfilter) < 5e-3);
+      }
+    }
+  }
+  device.workspace().set_limit({});
+}
+
+TEST_CASE("out of core: without room for one row, the error tells the bytes that are missing") {
+  if (!test::opencl_or_null()) return;
+  const Case& test = cases()[0];
+  CHECK_THROWS_WITH_AS(compute(test, Device::opencl(0), 4096), doctest::Contains("asked for"),
+                       OutOfMemory);
+}
+
+}  // namespace kaiseki
