@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/random_pictures.h"
 #include "bench/report.h"
 #include "matrix/threads.h"
 #include "matrix/tune/policy.h"
@@ -28,26 +29,6 @@ namespace {
 constexpr int64_t kSamples = 60000;  // as MNIST
 /// Of small and of large networks.
 constexpr int kRounds[] = {5, 2}, kSweepIterations[] = {3, 1};
-
-/// Pictures of random bytes, at the cost of one byte each.
-class RandomPictures : public nn::Dataset {
- public:
-  RandomPictures(const Shape& shape, int classes) : shape_(shape), classes_(classes) {}
-  int64_t size() const override { return kSamples; }
-  Shape sample_shape() const override { return shape_; }
-  int classes() const override { return classes_; }
-  std::vector<std::string> class_names() const override {
-    return std::vector<std::string>(static_cast<size_t>(classes_), "class");
-  }
-  void read(int64_t index, uint8_t* out, int32_t& label, Random& augmentation) const override {
-    std::fill_n(out, shape_.elements(), static_cast<uint8_t>(augmentation.below(256)));
-    label = static_cast<int32_t>(index % classes_);
-  }
-
- private:
-  Shape shape_;
-  int classes_;
-};
 
 double epoch_seconds(double iteration, int64_t size) {
   return iteration * std::ceil(static_cast<double>(kSamples) / static_cast<double>(size));
@@ -67,7 +48,7 @@ void run_network(const std::string& name, const std::string& strategy, Device de
   network.initialize(0);
   const bool is_large = network.input_shape().elements() > 10000;
   const int64_t start = is_large ? 8 : 64;
-  auto pictures = std::make_shared<RandomPictures>(network.input_shape(),
+  auto pictures = std::make_shared<RandomPictures>(kSamples, network.input_shape(),
                                                    static_cast<int>(network.output_shape()[0]));
   nn::Optimizer optimizer;
   nn::Iterator iterator(pictures, {.batch_size = start});

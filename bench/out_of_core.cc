@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// Networks and convolutions that do not fit the device. Compares their time with the time on a
+// device that has enough memory, and with the bound: the longer of computing and copying.
+//   out_of_core [--device opencl] [--parts 2,4,8] train NETWORK:BATCH ...
+//   out_of_core [--device opencl] [--parts 2,4,8] conv N,C,H,W,K ...
+// PARTS are the divisors of the memory that the case needs in core.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bench/random_pictures.h"
+#include "bench/report.h"
+#include "matrix/memory/allocator.h"
+#include "matrix/memory/workspace.h"
+#include "matrix/ops/conv.h"
+#include "matrix/ops/copy.h"
+#include "nn/train/updater.h"
+
+namespace kaiseki::bench {
+namespace {
+
+constexpr int kRounds = 3;
+
+double seconds_of(Device device, const std::function<void()>& work) {
+  device.synchronize();
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  device.synchronize();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double shortest(Device device, const std::function<void()>& work) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kRounds; ++i) least = std::min(least, seconds_of(device, work));
+  return least;
+}
+
+std::vector<std::string> parts_of(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream list(text);
+  for (std::string part; std::getline(list, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+/// Bytes a second.
+struct LinkRates {
+  double to_host = 0, to_device = 0;
+};
+
+LinkRates measure_link(Device device) {
+  Tensor tensor({int64_t{64} << 20}, DType::f32, device);
+  const auto bytes = static_cast<double>(tensor.bytes());
+  LinkRates rates;
+  for (int i = 0; i < kRounds; ++i) {
+    fill(tensor, i);
+    device.synchronize();
+    const double out = seconds_of(device, [&] { tensor.buffer().leave_device(); });
+    const double in = seconds_of(device, [&] { tensor.buffer().on_device(Access::read); });
+    rates = {std::max(rates.to_host, bytes / out), std::max(rates.to_device, bytes / in)};
+  }
+  return rates;
+}
+
+/// Something to repeat, with the memory that it takes in core.
+struct Work {
+  std::string name;
+  std::function<void()> run;
+};
+
+/// Prints the times in core and with a part of the memory.
+void compare(Device device, const Work& work, const std::vector<std::string>& parts) {
+  Allocator& memory = device.memory();
+  memory.set_budget({});
+  const LinkRates link = measure_link(device);
+  work.run();  // measures solvers
+  memory.trim();
+  work.run();
+  memory.reset_peak();
+  const double in_core = shortest(device, work.run);
+  const uint64_t need = memory.account().peak - memory.account().workspace;
+  for (const std::string& part : parts) {
+    const double divisor = std::stod(part);
+    memory.trim();
+    device.workspace().restart(0);
+    memory.set_budget(static_cast<uint64_t>(static_cast<double>(need) / divisor));
+    work.run();
+    const TransferCount before = transfer_count();
+    const double seconds = shortest(device, work.run);
+    const TransferCount after = transfer_count();
+    const auto moved = [&](uint64_t TransferCount::*bytes) {
+      return static_cast<double>(after.*bytes - before.*bytes) / kRounds;
+    };
+    const double out = moved(&TransferCount::to_host_bytes) / link.to_host;
+    const double in = moved(&TransferCount::to_device_bytes) / link.to_device;
+    const double bound = std::max({in_core, out, in});
+    const std::string text = work.name + ' ' + device.name() + " memory/" + part;
+    print_case("out_of_core", text, "in core", 1000 * seconds, 1000 * in_core, "ms",
+               in_core / seconds);
+    print_case("out_of_core", text, "bound", 1000 * seconds, 1000 * bound, "ms", bound / seconds);
+  }
+  memory.set_budget({});
+}
+
+void train(Device device, const std::string& spec, const std::vector<std::string>& parts) {
+  const std::vector<std::string> words = parts_of(spec, ':');
+  const int64_t batch = std::stoll(words.at(1));
+  nn::Network network = nn::Network::load("models/" + words[0] + ".json", device);
+  network.initialize(0);
+  auto pictures = std::make_shared<RandomPictures>(2 * batch, network.input_shape(),
+                                                   static_cast<int>(network.output_shape()[0]));
+  nn::Optimizer optimizer;
+  // Each amount of memory has an updater of its own, which divides the minibatch anew.
+  std::unique_ptr<nn::Iterator> iterator;
+  std::unique_ptr<nn::Updater> updater;
+  uint64_t budget = 1;
+  const auto step = [&] {
+    if (device.memory().account().budget != budget) {
+      budget = device.memory().account().budget;
+      iterator = std::make_unique<nn::Iterator>(pictures, nn::IteratorOptions{.batch_size = batch});
+      updater =
+          std::make_unique<nn::Updater>(network, optimizer, *iterator, nn::Schedule{.base = 0.001});
+    }
+    updater->update();
+  };
+  compare(device, {spec, step}, parts);
+}
+
+void convolve(Device device, const std::string& spec, const std::vector<std::string>& parts) {
+  Shape shape;
+  for (const std::string& side : parts_of(spec, ',')) shape.push_back(std::stoll(side));
+  const Tensor filter = Tensor::full({shape[4], shape[1], 3, 3}, 0.01f, device);
+  Tensor x({shape[0], shape[1], shape[2], shape[3]}, DType::f32, device);
+  Tensor y({shape[0], shape[4], shape[2], shape[3]}, DType::f32, device);
+  fill(x, 1);
+  const auto run = [&] {
+    if (device.memory().account().budget) {  // as if the tensors had never been on the device
+      x.buffer().leave_device();
+      y.buffer().leave_device();
+    }
+    conv2d_into(y, x, filter, {.padding = {1, 1}});
+  };
+  compare(device, {spec, run}, parts);
+}
+
+}  // namespace
+}  // namespace kaiseki::bench
+
+int main(int argc, char** argv) {
+  using namespace kaiseki;
+  std::string device = "opencl", parts = "2,4,8", mode;
+  std::vector<std::string> cases;
+  for (int i = 1; i < argc; ++i) {
+    const std::string text = argv[i];
+    if (text == "--device" && i + 1 < argc)
+      device = argv[++i];
+    else if (text == "--parts" && i + 1 < argc)
+      parts = argv[++i];
+    else if (mode.empty())
+      mode = text;
+    else
+      cases.push_back(text);
+  }
+  if ((mode != "train" && mode != "conv") || cases.empty()) {
+    std::fprintf(stderr, "out_of_core: expected train NETWORK:BATCH or conv N,C,H,W,K\n");
+    return 1;
+  }
+  const Device opened = Device::parse(device);
+  const std::vector<std::string> divisors = bench::parts_of(parts, ',');
+  for (const std::string& one : cases)
+    mode == "train" ? bench::train(opened, one, divisors) : bench::convolve(opened, one, divisors);
+}
