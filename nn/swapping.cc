@@ -16,14 +16,20 @@ constexpr size_t kStepsAhead = 2;
 
 Swapping::Swapping(ForwardRun& run, Device device, SwapHistory& history,
                    const std::vector<Tensor*>& gradients)
-    : run_(run), device_(device), history_(history), gradients_(gradients) {
+    : run_(run),
+      device_(device),
+      enabled_(!device.is_cpu() || device.memory().backing()),
+      history_(history),
+      gradients_(gradients) {
   if (history_.batch != run.batch)
     history_ = {run.batch, std::vector<char>(run.values.size()),
                 std::vector<char>(run.plan->steps.size())};
-  device_.memory().add_evictor(*this);
+  if (enabled_) device_.memory().add_evictor(*this);
 }
 
-Swapping::~Swapping() { device_.memory().remove_evictor(*this); }
+Swapping::~Swapping() {
+  if (enabled_) device_.memory().remove_evictor(*this);
+}
 
 bool Swapping::is_swappable(const Tensor& tensor) const {
   return tensor.defined() && tensor.device() == device_ && tensor.buffer().bytes() >= kSmallest &&
@@ -74,7 +80,9 @@ bool Swapping::evict(uint64_t bytes) {
 }
 
 void Swapping::end_forward() {
-  if (std::ranges::count(history_.values, 1) + std::ranges::count(history_.saved, 1) == 0) return;
+  if (!enabled_ ||
+      std::ranges::count(history_.values, 1) + std::ranges::count(history_.saved, 1) == 0)
+    return;
   const size_t steps = run_.plan->steps.size();
   ++now_;  // the step's own tensors may leave
   for (const SwapCandidate& one : candidates())
@@ -88,6 +96,7 @@ void Swapping::copy_back(const Tensor& tensor) const {
 }
 
 void Swapping::end_backward() {
+  if (!enabled_) return;
   const ExecutionPlan& plan = *run_.plan;
   for (size_t time = now_ + 1; time <= now_ + kStepsAhead && time < 2 * plan.steps.size(); ++time) {
     const size_t i = 2 * plan.steps.size() - 1 - time;

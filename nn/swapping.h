@@ -50,6 +50,7 @@ class Swapping : public Evictor {
 
   ForwardRun& run_;
   Device device_;
+  bool enabled_;
   SwapHistory& history_;
   std::vector<Tensor*> gradients_;
   size_t now_ = 0;

@@ -17,7 +17,7 @@ namespace kaiseki::conv {
 namespace {
 
 constexpr int64_t kLeastPieces = 8;
-constexpr uint64_t kTensorsAtOnce = 6;  // of three pieces
+constexpr uint64_t kTensors = 8;  // of four pieces
 
 /// The rows of some images of a tensor [n, channels, rows, columns], and their place in a piece.
 class RowsInPiece {
@@ -130,11 +130,11 @@ void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs&
   const MemoryAccount account = backend.device().memory().account();
   const DeviceInfo info = backend.device().info();
   const uint64_t room = std::min(room_for_tensors(backend.device()).value_or(info.memory / 2),
-                                 kTensorsAtOnce * info.max_allocation / 2);
+                                 kTensors * info.max_allocation / 2);
   const bool gap = problem.stride[0] > problem.dilation[0] * (problem.r - 1) + 1;
   const auto size = gap ? std::nullopt : choose_pieces(problem, room, kLeastPieces);
   if (!size) {
-    const uint64_t least = 3 * piece_bytes(problem, {});
+    const uint64_t least = 4 * piece_bytes(problem, {});
     throw OutOfMemory(backend.device().name(),
                       {least, account.in_use, account.cached, account.budget},
                       "a convolution found no room for a piece of itself");

@@ -33,7 +33,7 @@ struct PieceSize {
 /// Bytes of the tensors x and y of the largest piece of this size.
 uint64_t piece_bytes(const ConvProblem& problem, const PieceSize& size);
 
-/// Returns the largest pieces of which three fit `room` bytes, or nothing if not even one row fits.
+/// Returns the largest pieces of which four fit `room` bytes, or nothing if not even one row fits.
 /// There are at least `least` pieces, if there are as many rows, so that copies run beside kernels.
 std::optional<PieceSize> choose_pieces(const ConvProblem& problem, uint64_t room, int64_t least);
 
