@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -17,7 +18,6 @@ namespace kaiseki::conv {
 namespace {
 
 constexpr int64_t kLeastPieces = 8;
-constexpr uint64_t kTensors = 8;  // of four pieces
 
 /// The rows of some images of a tensor [n, channels, rows, columns], and their place in a piece.
 class RowsInPiece {
@@ -118,6 +118,15 @@ bool comes_back(Tensor& tensor) {
   }
 }
 
+/// Returns nothing if there is no room for a row, or if the filter skips rows.
+std::optional<PieceSize> choose_size(Device device, const ConvProblem& problem) {
+  if (problem.stride[0] > problem.dilation[0] * (problem.r - 1) + 1) return {};
+  const DeviceInfo info = device.info();
+  const uint64_t room = std::min(room_for_tensors(device).value_or(info.memory / 2),
+                                 2 * kPiecesAtOnce * info.max_allocation);
+  return choose_pieces(problem, room, kLeastPieces);
+}
+
 }  // namespace
 
 bool needs_pieces(const ConvArgs& args) {
@@ -127,17 +136,19 @@ bool needs_pieces(const ConvArgs& args) {
 }
 
 void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
-  const MemoryAccount account = backend.device().memory().account();
-  const DeviceInfo info = backend.device().info();
-  const uint64_t room = std::min(room_for_tensors(backend.device()).value_or(info.memory / 2),
-                                 kTensors * info.max_allocation / 2);
-  const bool gap = problem.stride[0] > problem.dilation[0] * (problem.r - 1) + 1;
-  const auto size = gap ? std::nullopt : choose_pieces(problem, room, kLeastPieces);
+  const Device device = backend.device();
+  std::optional<PieceSize> size = choose_size(device, problem);
+  for (Tensor* tensor : {args.x, args.y}) {
+    if (size) break;
+    tensor->buffer().leave_device();  // it was not the one without room
+    size = choose_size(device, problem);
+  }
   if (!size) {
-    const uint64_t least = 4 * piece_bytes(problem, {});
-    throw OutOfMemory(backend.device().name(),
-                      {least, account.in_use, account.cached, account.budget},
-                      "a convolution found no room for a piece of itself");
+    const MemoryAccount account = device.memory().account();
+    throw OutOfMemory(
+        device.name(),
+        {kPiecesAtOnce * piece_bytes(problem, {}), account.in_use, account.cached, account.budget},
+        "a convolution found no room for a piece of itself");
   }
   PieceRunner runner(backend, args);
   for (const ConvPiece& piece : divide(problem, *size)) runner.run(piece);

@@ -68,7 +68,9 @@ uint64_t piece_bytes(const ConvProblem& p, const PieceSize& size) {
 std::optional<PieceSize> choose_pieces(const ConvProblem& p, uint64_t room, int64_t least) {
   const bool data = p.direction == ConvDirection::backward_data;
   const int64_t all_rows = data ? p.h : p.out_h();
-  const auto fits = [&](const PieceSize& size) { return piece_bytes(p, size) <= room / 4; };
+  const auto fits = [&](const PieceSize& size) {
+    return piece_bytes(p, size) <= room / kPiecesAtOnce;
+  };
   const auto enough = [&](const PieceSize& size) {
     return ceil_div(p.n, size.images) * ceil_div(all_rows, size.rows) >=
            std::min(least, p.n * all_rows);

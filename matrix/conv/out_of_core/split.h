@@ -30,11 +30,16 @@ struct PieceSize {
   int64_t images = 1, rows = 1;
 };
 
+/// The pieces that have room at the same time: three whose copies and computing overlap, and one
+/// for a solver's own memory.
+inline constexpr uint64_t kPiecesAtOnce = 4;
+
 /// Bytes of the tensors x and y of the largest piece of this size.
 uint64_t piece_bytes(const ConvProblem& problem, const PieceSize& size);
 
-/// Returns the largest pieces of which four fit `room` bytes, or nothing if not even one row fits.
-/// There are at least `least` pieces, if there are as many rows, so that copies run beside kernels.
+/// Returns the largest pieces of which kPiecesAtOnce fit `room` bytes, or nothing if rows do not
+/// fit. There are at least `least` pieces, if there are as many rows, so that copies run beside
+/// kernels.
 std::optional<PieceSize> choose_pieces(const ConvProblem& problem, uint64_t room, int64_t least);
 
 /// Divides the problem. The pieces cover every element of the result once. In backward_filter their
