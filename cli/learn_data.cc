@@ -131,9 +131,10 @@ LearnTarget read_target(const std::string& where, ml::LearningTask task, LearnDa
                         const std::vector<std::string>* names) {
   return for_option("--target", [&] {
     LearnTarget target;
-    if (data.table && data.table->find(where) >= 0) {
+    const std::optional<int64_t> column = data.table ? data.table->find(where) : std::nullopt;
+    if (column) {
       data.target = where;
-      return target_of(*data.table, data.table->find(where), task, names);
+      return target_of(*data.table, *column, task, names);
     }
     if (!is_file(where)) {
       std::vector<std::string> columns;
