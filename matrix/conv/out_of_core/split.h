@@ -30,9 +30,9 @@ struct PieceSize {
   int64_t images = 1, rows = 1;
 };
 
-/// The pieces that have room at the same time: three whose copies and computing overlap, and one
-/// for a solver's own memory.
-inline constexpr uint64_t kPiecesAtOnce = 4;
+/// The pieces that have room at the same time: three whose copies and computing overlap, and as
+/// many for the workspace.
+inline constexpr uint64_t kPiecesAtOnce = 6;
 
 /// Bytes of the tensors x and y of the largest piece of this size.
 uint64_t piece_bytes(const ConvProblem& problem, const PieceSize& size);
