@@ -150,6 +150,7 @@ void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs&
         {kPiecesAtOnce * piece_bytes(problem, {}), account.in_use, account.cached, account.budget},
         "a convolution found no room for a piece of itself");
   }
+  device.memory().trim();  // the workspace takes only memory that is not cached
   PieceRunner runner(backend, args);
   for (const ConvPiece& piece : divide(problem, *size)) runner.run(piece);
 }
