@@ -130,6 +130,8 @@ void Allocator::release(void* block, uint64_t bytes) noexcept {
   account_.in_use -= size;
   if (divides(size)) {
     divided_.put(block);
+  } else if (!within_budget(size)) {  // the budget was lowered
+    raw_.release(block);
   } else {
     try {
       free_.emplace(size, block);
