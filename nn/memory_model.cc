@@ -112,10 +112,10 @@ uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t bat
 
 int64_t samples_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          uint64_t room, const std::function<uint64_t(uint64_t)>& rounded) {
+  if (predict_peak(graph, plan, batch, rounded) <= room) return batch;
   const auto fits = [&](int64_t samples) {
-    return predict_peak(graph, plan, samples, rounded) <= room;
+    return predict_peak(graph, plan, samples, rounded) <= room / 4 * 3;
   };
-  if (fits(batch)) return batch;
   int64_t most = 1, too_many = batch;
   while (too_many - most > 1) {
     const int64_t middle = most + (too_many - most) / 2;
