@@ -31,47 +31,68 @@ const cl_event* list(const std::vector<cl_event>& events) {
   return events.empty() ? nullptr : events.data();
 }
 
-/// The arguments of a copy of rows. Places are positions in bytes.
-struct RowCopy {
-  size_t block_first[3], host_first[3], size[3];
-};
+/// Some drivers copy rectangles slowly, so long rows are copied one by one.
+constexpr uint64_t kLongRow = uint64_t{64} << 10;  // bytes
 
-RowCopy rows_of(const CopyRegion& region) {
-  return {{region.block.first, 0, 0},
-          {region.host.first, 0, 0},
-          {region.row, region.rows, region.planes}};
+bool has_long_rows(const CopyRegion& region) {
+  return region.row >= kLongRow || (region.rows == 1 && region.planes == 1);
 }
 
-bool is_whole(const CopyRegion& region) { return region.rows == 1 && region.planes == 1; }
+/// Calls copy(position in the block, position on the host, events, event) for each row. The queue
+/// is in order, so the first row waits for `before`, and `done` is the event of the last row.
+template <typename Copy>
+cl_int for_each_row(const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done,
+                    const Copy& copy) {
+  const auto at = [](const CopyRegion::RowPlace& place, uint64_t plane, uint64_t row) {
+    return place.first + plane * place.plane_pitch + row * place.row_pitch;
+  };
+  for (uint64_t plane = 0; plane < region.planes; ++plane)
+    for (uint64_t row = 0; row < region.rows; ++row) {
+      const bool first = plane + row == 0;
+      const bool last = plane + 1 == region.planes && row + 1 == region.rows;
+      const cl_int status = copy(at(region.block, plane, row), at(region.host, plane, row),
+                                 first ? before : std::vector<cl_event>(), last ? done : nullptr);
+      if (status != CL_SUCCESS) return status;
+    }
+  return CL_SUCCESS;
+}
 
 }  // namespace
 
 cl_int write_region(cl_command_queue queue, cl_bool wait, cl_mem block, const void* host,
                     const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done) {
-  const auto count = static_cast<cl_uint>(before.size());
-  if (is_whole(region))
-    return cl().clEnqueueWriteBuffer(queue, block, wait, region.block.first, region.row,
-                                     static_cast<const char*>(host) + region.host.first, count,
-                                     list(before), done);
-  const RowCopy rows = rows_of(region);
-  return cl().clEnqueueWriteBufferRect(queue, block, wait, rows.block_first, rows.host_first,
-                                       rows.size, region.block.row_pitch, region.block.plane_pitch,
-                                       region.host.row_pitch, region.host.plane_pitch, host, count,
-                                       list(before), done);
+  if (has_long_rows(region))
+    return for_each_row(
+        region, before, done,
+        [&](uint64_t to, uint64_t from, const std::vector<cl_event>& events, cl_event* event) {
+          return cl().clEnqueueWriteBuffer(
+              queue, block, wait, to, region.row, static_cast<const char*>(host) + from,
+              static_cast<cl_uint>(events.size()), list(events), event);
+        });
+  const size_t to[] = {region.block.first, 0, 0}, from[] = {region.host.first, 0, 0},
+               size[] = {region.row, region.rows, region.planes};
+  return cl().clEnqueueWriteBufferRect(queue, block, wait, to, from, size, region.block.row_pitch,
+                                       region.block.plane_pitch, region.host.row_pitch,
+                                       region.host.plane_pitch, host,
+                                       static_cast<cl_uint>(before.size()), list(before), done);
 }
 
 cl_int read_region(cl_command_queue queue, cl_bool wait, cl_mem block, void* host,
                    const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done) {
-  const auto count = static_cast<cl_uint>(before.size());
-  if (is_whole(region))
-    return cl().clEnqueueReadBuffer(queue, block, wait, region.block.first, region.row,
-                                    static_cast<char*>(host) + region.host.first, count,
-                                    list(before), done);
-  const RowCopy rows = rows_of(region);
-  return cl().clEnqueueReadBufferRect(queue, block, wait, rows.block_first, rows.host_first,
-                                      rows.size, region.block.row_pitch, region.block.plane_pitch,
-                                      region.host.row_pitch, region.host.plane_pitch, host, count,
-                                      list(before), done);
+  if (has_long_rows(region))
+    return for_each_row(
+        region, before, done,
+        [&](uint64_t from, uint64_t to, const std::vector<cl_event>& events, cl_event* event) {
+          return cl().clEnqueueReadBuffer(queue, block, wait, from, region.row,
+                                          static_cast<char*>(host) + to,
+                                          static_cast<cl_uint>(events.size()), list(events), event);
+        });
+  const size_t from[] = {region.block.first, 0, 0}, to[] = {region.host.first, 0, 0},
+               size[] = {region.row, region.rows, region.planes};
+  return cl().clEnqueueReadBufferRect(queue, block, wait, from, to, size, region.block.row_pitch,
+                                      region.block.plane_pitch, region.host.row_pitch,
+                                      region.host.plane_pitch, host,
+                                      static_cast<cl_uint>(before.size()), list(before), done);
 }
 
 CopyQueues::CopyQueues(cl_context context, cl_device_id device, cl_command_queue kernels,

@@ -29,7 +29,7 @@ struct AccumulatingRun {
                                "test")),
         optimizer(OptimizerOptions{.name = rule}),
         iterator(std::make_shared<Patterns>(50),
-                 IteratorOptions{.batch_size = batch_size, .seed = 4}),
+                 IteratorOptions{.batch_size = batch_size, .seed = 4, .workers = 1}),
         updater(network, optimizer, iterator, Schedule{.base = 0.05}, accumulate),
         trainer(updater, TrainerOptions{.epochs = 2, .seed = 9}) {
     network.initialize(9);
