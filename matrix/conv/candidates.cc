@@ -192,8 +192,11 @@ const ConvSolver* next_estimate(Backend& backend, const TuneCase& known, uint64_
   for (const TuningResult& result : fastest) {
     if (!backend.device().workspace().allows(result.workspace)) continue;
     if (known.is_estimated(result.candidate)) {
-      if (no_room.contains(result.candidate)) continue;
-      return *std::ranges::find(solvers, result.candidate, &ConvSolver::name);
+      const ConvSolver* solver = *std::ranges::find(solvers, result.candidate, &ConvSolver::name);
+      if (no_room.contains(result.candidate) ||
+          !may_find_room(backend, known, *solver, result.workspace, available))
+        continue;
+      return solver;
     }
     if (result.workspace <= available && result.outcome == TuningOutcome::timed) break;
   }

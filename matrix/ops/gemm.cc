@@ -129,7 +129,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
 namespace {
 
 /// The axes before the matrices.
-Shape batch_shape(const Tensor& t) {
+Shape leading_shape(const Tensor& t) {
   Shape shape;
   for (int i = 0; i + 2 < t.rank(); ++i) shape.push_back(t.dim(i));
   return shape;
@@ -139,7 +139,7 @@ Shape batch_shape(const Tensor& t) {
 /// matrix stays one matrix.
 Tensor with_one_batch_axis(const Tensor& t, const Shape& batch) {
   const int64_t rows = t.dim(-2), columns = t.dim(-1);
-  const int64_t own = batch_shape(t).elements();
+  const int64_t own = leading_shape(t).elements();
   if (own == 1) return t.contiguous().reshape({rows, columns});
   Shape whole = batch;
   whole.push_back(rows);
@@ -158,7 +158,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose
     const Tensor left = a.rank() == 1 ? a.contiguous().reshape({1, a.size()}) : a;
     const Tensor right = b.rank() == 1 ? b.contiguous().reshape({b.size(), 1}) : b;
     const Tensor c = matmul(left, right, transpose_a && a.rank() > 1, transpose_b && b.rank() > 1);
-    Shape shape = batch_shape(c);
+    Shape shape = leading_shape(c);
     if (a.rank() > 1) shape.push_back(c.dim(-2));
     if (b.rank() > 1) shape.push_back(c.dim(-1));
     return c.reshape(shape);
@@ -167,7 +167,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose
     check_same_device(a, b, "matmul");
     require(a.dim(transpose_a ? -2 : -1) == b.dim(transpose_b ? -1 : -2), "matmul",
             "expected columns of op(A) as rows of op(B), got A ", a.shape(), " and B ", b.shape());
-    const Shape batch = broadcast_shapes(batch_shape(a), batch_shape(b), "matmul");
+    const Shape batch = broadcast_shapes(leading_shape(a), leading_shape(b), "matmul");
     const Tensor c = matmul(with_one_batch_axis(a, batch), with_one_batch_axis(b, batch),
                             transpose_a, transpose_b);
     Shape shape = batch;

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "matrix/backend/backend.h"
@@ -109,9 +110,11 @@ class PieceRunner {
   size_t next_ = 0;
 };
 
-bool comes_back(Tensor& tensor) {
+/// An output is not copied to the device.
+bool comes_back(Tensor& tensor, bool is_output) {
+  const bool whole = tensor.bytes() == tensor.buffer().bytes();
   try {
-    tensor.buffer().on_device(Access::read);
+    tensor.buffer().on_device(is_output && whole ? Access::write : Access::read);
     return true;
   } catch (const Error&) {  // out of memory, or larger than the device's largest block
     return false;
@@ -129,9 +132,20 @@ std::optional<PieceSize> choose_size(Device device, const ConvProblem& problem) 
 
 }  // namespace
 
-bool needs_pieces(const ConvArgs& args) {
+bool needs_pieces(ConvDirection direction, const ConvArgs& args) {
+  const Tensor* output = direction == ConvDirection::forward         ? args.y
+                         : direction == ConvDirection::backward_data ? args.x
+                                                                     : nullptr;
+  std::vector<Tensor*> outside;
   for (Tensor* tensor : {args.x, args.y})
-    if (tensor->buffer().left_device() && !comes_back(*tensor)) return true;
+    if (tensor->buffer().left_device()) outside.push_back(tensor);
+  // The output first, because it needs no copy if another tensor then finds no room.
+  std::ranges::stable_partition(outside, [&](const Tensor* tensor) { return tensor == output; });
+  for (Tensor* tensor : outside) {
+    if (comes_back(*tensor, tensor == output)) continue;
+    for (Tensor* other : outside) other->buffer().leave_device();
+    return true;
+  }
   return false;
 }
 
