@@ -110,11 +110,9 @@ class PieceRunner {
   size_t next_ = 0;
 };
 
-/// An output is not copied to the device.
-bool comes_back(Tensor& tensor, bool is_output) {
-  const bool whole = tensor.bytes() == tensor.buffer().bytes();
+bool comes_back(Tensor* tensor) {
   try {
-    tensor.buffer().on_device(is_output && whole ? Access::write : Access::read);
+    tensor->buffer().on_device(Access::read);
     return true;
   } catch (const Error&) {  // out of memory, or larger than the device's largest block
     return false;
@@ -132,21 +130,16 @@ std::optional<PieceSize> choose_size(Device device, const ConvProblem& problem) 
 
 }  // namespace
 
-bool needs_pieces(ConvDirection direction, const ConvArgs& args) {
-  const Tensor* output = direction == ConvDirection::forward         ? args.y
-                         : direction == ConvDirection::backward_data ? args.x
-                                                                     : nullptr;
+bool needs_pieces(const ConvArgs& args) {
   std::vector<Tensor*> outside;
   for (Tensor* tensor : {args.x, args.y})
     if (tensor->buffer().left_device()) outside.push_back(tensor);
-  // The output first, because it needs no copy if another tensor then finds no room.
-  std::ranges::stable_partition(outside, [&](const Tensor* tensor) { return tensor == output; });
-  for (Tensor* tensor : outside) {
-    if (comes_back(*tensor, tensor == output)) continue;
-    for (Tensor* other : outside) other->buffer().leave_device();
-    return true;
-  }
-  return false;
+  if (outside.empty()) return false;
+  const uint64_t budget = args.x->device().memory().account().budget;
+  if (budget && args.x->buffer().bytes() + args.y->buffer().bytes() > budget) return true;
+  if (std::ranges::all_of(outside, comes_back)) return false;
+  for (Tensor* tensor : outside) tensor->buffer().leave_device();
+  return true;
 }
 
 void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {

@@ -9,7 +9,7 @@ namespace kaiseki::conv {
 
 /// Returns whether x or y has left the device and has no room there beside the other tensors.
 /// Copies them back if they have.
-bool needs_pieces(ConvDirection direction, const ConvArgs& args);
+bool needs_pieces(const ConvArgs& args);
 
 /// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even one row fits,
 /// or for a stride of rows that is larger than the filter.
