@@ -169,6 +169,7 @@ bool may_find_room(const Backend& backend, const TuneCase& known, const ConvSolv
   const Workspace& workspace = backend.device().workspace();
   const auto tried = known.tried.find(solver.name());
   if (tried == known.tried.end()) return workspace.allows(bytes);
+  if (tried->second == kTriedForGood) return false;
   if (bytes > tried->second) return bytes <= available;
   return bytes > 0 && bytes <= workspace.size();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/conv/tuning.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -89,6 +90,7 @@ class ConvTuner {
       }
       const std::vector<TuningResult> measured = trials_->results();
       keep(backend_, problem_, measured);
+      give_up_solvers_without(measured);
       // The solver with an estimate may have found no room this time. Then the next one is tried.
       if (!estimate_ || computed) return {computed, !computed && has_no_estimates()};
       if (measured.empty()) no_room_.emplace(estimate_->name());
@@ -113,8 +115,19 @@ class ConvTuner {
     trials_ = std::make_unique<ConvMeasurement>(backend_, problem_, solvers);
     for (const ConvSolver* solver : solvers)
       locked.known.tried[std::string(solver->name())] = available_;
+    tried_ = solvers;
     tell_once(backend_.device());
     return true;
+  }
+
+  /// A solver that had its workspace and no result lacked other memory. Tensors take it, so it
+  /// would lack it again.
+  void give_up_solvers_without(const std::vector<TuningResult>& measured) {
+    const conv::LockedCase locked = lock_case(backend_, problem_);
+    for (const ConvSolver* solver : tried_)
+      if (solver->workspace_bytes(problem_) <= backend_.device().workspace().size() &&
+          std::ranges::find(measured, solver->name(), &TuningResult::candidate) == measured.end())
+        locked.known.tried[std::string(solver->name())] = conv::kTriedForGood;
   }
 
   bool step(const ConvArgs& args) {
@@ -137,6 +150,7 @@ class ConvTuner {
   NoRoom no_room_;
   const ConvSolver* estimate_ = nullptr;  // the solver with an estimate that is measured alone
   std::unique_ptr<ConvMeasurement> trials_;
+  std::vector<const ConvSolver*> tried_;  // by trials_, if this object began them
 };
 
 }  // namespace
