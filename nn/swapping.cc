@@ -80,9 +80,10 @@ bool Swapping::evict(uint64_t bytes) {
 }
 
 void Swapping::end_forward() {
-  if (!enabled_ ||
-      std::ranges::count(history_.values, 1) + std::ranges::count(history_.saved, 1) == 0)
-    return;
+  const auto left = [](const std::vector<char>& history) {
+    return std::find(history.begin(), history.end(), 1) != history.end();
+  };
+  if (!enabled_ || !(left(history_.values) || left(history_.saved))) return;
   const size_t steps = run_.plan->steps.size();
   ++now_;  // the step's own tensors may leave
   for (const SwapCandidate& one : candidates())
