@@ -2,6 +2,7 @@
 #include "nn/memory_model.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace kaiseki::nn {
@@ -65,6 +66,10 @@ class PassMemory {
       if (step.needs_backward && (step.pooling || node.layer->saves_like_output()))
         take(bytes_of(step.output), saved_[i]);
     }
+    // A view keeps the memory of its input.
+    if (node.layer->is_view(plan_.options.phase) &&
+        std::ranges::find(step.dead, step.inputs[0]) != step.dead.end())
+      value(step.output) += std::exchange(value(step.inputs[0]), 0);
     for (int dead : step.dead) free(value(dead));
   }
 

@@ -144,12 +144,14 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
     if (!step.needs_backward || (!from.value.defined() && !layer.is_loss())) continue;
     LayerClock clock(*this, step, true);
     swapping.begin(plan.backward_time(i));
+    swapping.keep(from.value);
     const BackwardReads reads = layer.backward_reads();
     if (reads.output || step.activation.kind != Activation::none) recompute(run, step.output);
     const Tensor& output = run.values[static_cast<size_t>(step.output)];
     if (step.activation.kind != Activation::none) {
       from.value = activation_gradient(step.activation, output, from.value, from.owned);
       from.owned = true;
+      swapping.keep(from.value);
     }
     const bool last =
         std::ranges::find(step.dead_backward, step.output) != step.dead_backward.end();

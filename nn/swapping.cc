@@ -21,9 +21,8 @@ Swapping::Swapping(ForwardRun& run, Device device, SwapHistory& history,
       enabled_(!device.is_cpu() || device.memory().backing()),
       history_(history),
       gradients_(gradients) {
-  if (history_.batch != run.batch)
-    history_ = {run.batch, std::vector<char>(run.values.size()),
-                std::vector<char>(run.plan->steps.size())};
+  history_.values.resize(run.values.size());
+  history_.saved.resize(run.plan->steps.size());
   if (enabled_) device_.memory().add_evictor(*this);
 }
 
@@ -49,8 +48,15 @@ void Swapping::add(std::vector<SwapCandidate>& to, const Tensor& tensor,
 std::vector<Swapping::SwapCandidate> Swapping::candidates() const {
   const ExecutionPlan& plan = *run_.plan;
   std::vector<SwapCandidate> all;
+  const auto is_users = [&](size_t v) {
+    const auto value = static_cast<int>(v);
+    return v < run_.inputs.size() ||
+           std::find(plan.outputs.begin(), plan.outputs.end(), value) != plan.outputs.end();
+  };
   for (size_t v = 0; v < run_.values.size(); ++v)
-    add(all, run_.values[v], plan.uses[v], &history_.values[v]);
+    // On the CPU, programs may hold addresses of their own tensors.
+    if (!device_.is_cpu() || !is_users(v))
+      add(all, run_.values[v], plan.uses[v], &history_.values[v]);
   for (size_t i = 0; i < run_.saved.size(); ++i)
     for (const Tensor& tensor : run_.saved[i])
       add(all, tensor, {plan.forward_time(i), plan.backward_time(i)}, &history_.saved[i]);
@@ -63,7 +69,7 @@ std::vector<Swapping::SwapCandidate> Swapping::candidates() const {
   }
   std::vector<SwapCandidate> result;
   for (const auto& [buffer, one] : by_buffer)
-    if (one.next_use != now_) result.push_back(one);
+    if (one.next_use != now_ && buffer != kept_) result.push_back(one);
   std::ranges::sort(result, std::greater(), &SwapCandidate::next_use);
   return result;
 }

@@ -11,9 +11,8 @@
 
 namespace kaiseki::nn {
 
-/// What left the device in an earlier pass with the same plan and batch.
+/// What left the device in an earlier pass with the same plan.
 struct SwapHistory {
-  int64_t batch = 0;
   std::vector<char> values, saved;  // by value, and by step
 };
 
@@ -27,7 +26,13 @@ class Swapping : public Evictor {
   Swapping(const Swapping&) = delete;
 
   /// A step begins. Its tensors stay on the device.
-  void begin(size_t time) { now_ = time; }
+  void begin(size_t time) {
+    now_ = time;
+    kept_ = nullptr;
+  }
+  /// This tensor stays on the device in this step too: the gradient of the step's output. Several
+  /// steps can share it.
+  void keep(const Tensor& tensor) { kept_ = tensor.defined() ? &tensor.buffer() : nullptr; }
   /// After a forward step: tensors that left the device in an earlier pass leave it at once. The
   /// copy then runs beside the next steps.
   void end_forward();
@@ -54,6 +59,7 @@ class Swapping : public Evictor {
   SwapHistory& history_;
   std::vector<Tensor*> gradients_;
   size_t now_ = 0;
+  const Buffer* kept_ = nullptr;
 };
 
 }  // namespace kaiseki::nn

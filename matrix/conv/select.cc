@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/error.h"
 #include "matrix/backend/operations/pooling.h"
 #include "matrix/conv/run_plan.h"
 #include "matrix/memory/workspace.h"
@@ -57,6 +58,11 @@ void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArg
 }
 
 bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args) {
+  if (args.x->buffer().left_device()) try {
+      args.x->buffer().on_device(Access::read);
+    } catch (const OutOfMemory&) {  // the convolution alone can run in pieces
+      return false;
+    }
   Workspace& shared = backend.device().workspace();
   const Workspace::Caller caller = caller_of(problem, args);
   shared.begin_convolution(caller);

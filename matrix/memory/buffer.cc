@@ -38,8 +38,10 @@ TransferCount transfer_count() { return {to_device, to_host, to_device_bytes, to
 Buffer::Buffer(uint64_t bytes, Device device) : bytes_(bytes), device_(device) {
   try {
     block_ = device.memory().allocate(bytes);
-  } catch (const Error&) {  // out of memory, or larger than the device's largest block
+  } catch (const OutOfMemory&) {
     if (device.is_cpu() || bytes < kSmallestOutside) throw;
+  } catch (const DeviceError&) {  // larger than the device's largest block
+    if (device.is_cpu() || bytes <= device.info().max_allocation) throw;
   }
   change();
 }
@@ -118,8 +120,14 @@ void* Buffer::on_device(Access access) {
     if (access != Access::read) host_valid_ = false;
     return block_;
   }
-  if (!block_) block_ = device_.memory().allocate(bytes_);
-  if (access != Access::write && !block_valid_ && host_valid_) copy_to_device();
+  const bool is_new = !block_;
+  if (is_new) block_ = device_.memory().allocate(bytes_);
+  if (access != Access::write && !block_valid_ && host_valid_) try {
+      copy_to_device();
+    } catch (...) {
+      if (is_new) device_.memory().release(std::exchange(block_, nullptr), bytes_);
+      throw;
+    }
   block_valid_ = true;
   if (access != Access::read) host_valid_ = false;
   return block_;

@@ -41,6 +41,7 @@ UpdaterTrials::~UpdaterTrials() {
   try {
     before_.restore(updater_);
     updater_.iterator().set_batch_size(batch_size_);
+    updater_.choose_parts_again();
     device.memory().trim();
     device.workspace().restart(workspace_);
     device.memory().reset_peak();

@@ -53,8 +53,8 @@ void Updater::choose_parts() {
   parts_ = network_.parts_of_batch(size, Phase::train);
   if (parts_ > 1)
     log_warning_once("the device has memory for " + std::to_string(ceil_div(size, parts_)) +
-             " samples, so a minibatch of " + std::to_string(size) + " runs in " +
-             std::to_string(parts_) + " parts");
+                     " samples, so a minibatch of " + std::to_string(size) + " runs in " +
+                     std::to_string(parts_) + " parts");
 }
 
 /// The loss is a mean over samples, so each part counts by its share of the samples. Dropout draws

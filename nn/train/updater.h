@@ -44,6 +44,8 @@ class Updater {
   int64_t accumulate() const { return accumulate_; }
   /// The parts in which a whole minibatch runs because of the device's memory.
   int64_t parts() const { return parts_; }
+  /// The next iteration chooses the parts again, by the memory that is then free.
+  void choose_parts_again() { parts_of_size_.reset(); }
   /// Returns whether update() depends on this process alone, so that steps can be repeated.
   virtual bool computes_alone() const { return true; }
 

@@ -239,7 +239,10 @@ cl_int CopyQueues::start_upload(cl_mem block, const void* host, const CopyRegion
   if (status != CL_SUCCESS) return status;
   cl_event done = nullptr;
   status = write_region(uploads_, CL_FALSE, block, host, region, after_use(block, host), &done);
-  if (status != CL_SUCCESS) return status;
+  if (status != CL_SUCCESS) {
+    cl().clFinish(uploads_);  // some rows may be queued
+    return status;
+  }
   remember(copy_of_address_, host, done);
   status = let_kernels_wait(block, done);
   release(done);
@@ -252,7 +255,10 @@ cl_int CopyQueues::start_download(void* host, cl_mem block, const CopyRegion& re
   if (status != CL_SUCCESS) return status;
   cl_event done = nullptr;
   status = read_region(downloads_, CL_FALSE, block, host, region, after_use(block, host), &done);
-  if (status != CL_SUCCESS) return status;
+  if (status != CL_SUCCESS) {
+    cl().clFinish(downloads_);  // some rows may be queued
+    return status;
+  }
   remember(copy_of_address_, static_cast<const void*>(host), done);
   {
     std::lock_guard use_lock(use_mutex_);

@@ -111,17 +111,20 @@ class PieceRunner {
 };
 
 bool comes_back(Tensor* tensor) {
+  if (tensor->buffer().bytes() > tensor->device().info().max_allocation) return false;
   try {
     tensor->buffer().on_device(Access::read);
     return true;
-  } catch (const Error&) {  // out of memory, or larger than the device's largest block
+  } catch (const OutOfMemory&) {
     return false;
   }
 }
 
-/// Returns nothing if there is no room for a row, or if the filter skips rows.
+/// Returns nothing if there is no room for a row. backward_data also needs a filter that reads
+/// every row of x.
 std::optional<PieceSize> choose_size(Device device, const ConvProblem& problem) {
-  if (problem.stride[0] > problem.dilation[0] * (problem.r - 1) + 1) return {};
+  const bool skips = problem.stride[0] > problem.dilation[0] * (problem.r - 1) + 1;
+  if (skips && problem.direction == ConvDirection::backward_data) return {};
   const DeviceInfo info = device.info();
   const uint64_t room = std::min(room_for_tensors(device).value_or(info.memory / 2),
                                  2 * kPiecesAtOnce * info.max_allocation);
@@ -134,7 +137,7 @@ bool needs_pieces(const ConvArgs& args) {
   std::vector<Tensor*> outside;
   for (Tensor* tensor : {args.x, args.y})
     if (tensor->buffer().left_device()) outside.push_back(tensor);
-  if (outside.empty()) return false;
+  if (outside.empty() || args.x->device().is_cpu()) return false;
   const uint64_t budget = args.x->device().memory().account().budget;
   if (budget && args.x->buffer().bytes() + args.y->buffer().bytes() > budget) return true;
   if (std::ranges::all_of(outside, comes_back)) return false;

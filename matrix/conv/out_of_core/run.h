@@ -12,7 +12,7 @@ namespace kaiseki::conv {
 bool needs_pieces(const ConvArgs& args);
 
 /// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even one row fits,
-/// or for a stride of rows that is larger than the filter.
+/// and in backward_data for a stride of rows that is larger than the filter.
 void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
 }  // namespace kaiseki::conv
