@@ -16,8 +16,8 @@ namespace kaiseki::nn {
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                       const std::function<uint64_t(uint64_t)>& rounded);
 
-/// `batch` if its pass needs at most `room` bytes. Otherwise the most samples whose pass needs three
-/// quarters of `room`, at least one. The last quarter is for the workspace of convolutions.
+/// `batch` if its pass needs at most `room` bytes. Otherwise the most samples whose pass needs
+/// three quarters of `room`, at least one. The last quarter is for the workspace of convolutions.
 int64_t samples_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          uint64_t room, const std::function<uint64_t(uint64_t)>& rounded);
 
