@@ -180,7 +180,10 @@ TEST_CASE("derived cache: a maker that uses up the room still gets its result") 
     const DerivedCache::Form form{&keeper, 0, source.bytes()};
     const Workspace::HeldBlock use = keeper.workspace().use_derived(source, form, [&](Tensor& to) {
       const Tensor scratch({12 * static_cast<int64_t>(kMiB)}, DType::u8, device);
-      CHECK_THROWS_AS(Tensor({3 * static_cast<int64_t>(kMiB)}, DType::u8, device), OutOfMemory);
+      CHECK_THROWS_AS(Tensor({3 * static_cast<int64_t>(kMiB)}, DType::u8, device)
+                          .buffer()
+                          .on_device(Access::write),
+                      OutOfMemory);
       Tensor values = to.reinterpret(DType::f32);
       copy_into(values, source.reshape(values.shape()));
     });

@@ -36,8 +36,11 @@ class SmallDevice {
   }
   Allocator& allocator() const { return device_.memory(); }
   Workspace& workspace() const { return device_.workspace(); }
+  /// A tensor that is on the device.
   Tensor tensor(uint64_t bytes) const {
-    return Tensor({static_cast<int64_t>(bytes)}, DType::u8, device_);
+    Tensor made({static_cast<int64_t>(bytes)}, DType::u8, device_);
+    made.buffer().on_device(Access::write);
+    return made;
   }
 
  private:
