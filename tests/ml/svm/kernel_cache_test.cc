@@ -99,11 +99,11 @@ TEST_CASE("KernelCache: pairs of groups share segments") {
   const KernelFunction function = kernel_function({SvmKernel::rbf, 1.0, 0, 3}, x);
   KernelCache cache(function, kernel_samples(function, x), {0, 30, 60, 90}, 1 << 20);
   PairRows first(cache, 0, 1);
-  first.load({0, 1, 2}, -1);
+  first.load({0, 1, 2}, {});
   CHECK(cache.computed() == 6);
   PairRows second(cache, 0, 2);
   CHECK_FALSE(second.use(0));
-  second.load({0, 1, 2}, -1);
+  second.load({0, 1, 2}, {});
   CHECK(cache.computed() == 9);
   REQUIRE((first.use(1) && second.use(1)));
   CHECK(second.row(1).first == first.row(1).first);
