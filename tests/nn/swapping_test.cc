@@ -150,6 +150,39 @@ TEST_CASE("spilling: a folder that does not exist is refused") {
   set_spill_folder({});
 }
 
+TEST_CASE("swapping: tensors of the running step stay, and so does the gradient that it reads") {
+  if (!test::opencl_or_null()) return;
+  const Device device = Device::opencl(0);
+  const Network network = Network::parse(kSums, "test", device);
+  const Graph graph = build_graph(network.spec());
+  const ExecutionPlan plan =
+      make_execution_plan(graph, {.phase = Phase::train, .loss = true, .backward = true});
+  ForwardRun run{.plan = &plan};
+  run.values.resize(plan.uses.size());
+  run.saved.resize(plan.steps.size());
+  for (Tensor& value : run.values) value = Tensor({1 << 18}, DType::f32, device);
+  Tensor gradient({1 << 18}, DType::f32, device), other({1 << 18}, DType::f32, device);
+  std::vector<Tensor*> waiting(run.values.size(), &other);
+  waiting[5] = &gradient;  // not of a value of this step
+  const size_t step = 1;
+  SwapHistory history;
+  Swapping swapping(run, device, history, waiting);
+  swapping.begin(plan.backward_time(step));
+  swapping.keep(gradient);
+  CHECK(swapping.evict(uint64_t{1} << 40));
+  CHECK_FALSE(gradient.buffer().left_device());
+  for (size_t v = 0; v < run.values.size(); ++v) {
+    CAPTURE(v);
+    const bool reads =
+        std::ranges::find(plan.uses[v], plan.backward_time(step)) != plan.uses[v].end();
+    CHECK(run.values[v].buffer().left_device() == !reads);
+  }
+  CHECK_FALSE(other.buffer().left_device());
+  swapping.begin(plan.backward_time(step));  // keeps nothing else
+  CHECK(swapping.evict(uint64_t{1} << 40));
+  CHECK(gradient.buffer().left_device());
+}
+
 TEST_CASE("swapping: a step that does not fit names the memory that it needs") {
   if (!test::opencl_or_null()) return;
   const Device device = Device::opencl(0);
