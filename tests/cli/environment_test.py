@@ -14,7 +14,7 @@ def table_and_header_agree():
     rows = re.findall(r"^\| `(KAISEKI_\w+)` \|", (ROOT / "docs/environment.md").read_text(), re.M)
     check(len(rows) == len(set(rows)), "one row for each variable", str(rows))
     check(set(rows) == fields, "the rows are the header's variables", f"{sorted(rows)} {sorted(fields)}")
-    read = set(re.findall(r'read\("(KAISEKI_\w+)"\)', (ROOT / "base/environment.cc").read_text()))
+    read = set(re.findall(r'(?:read|limit_of)\("(KAISEKI_\w+)"\)', (ROOT / "base/environment.cc").read_text()))
     check(read == fields, "the code reads the header's variables", f"{sorted(read)} {sorted(fields)}")
 
 
@@ -29,7 +29,8 @@ def values_take_effect():
     check("cpu" in works("devices", env={"KAISEKI_DEVICE": "cpu"}).stdout, "KAISEKI_DEVICE")
     check("3 CPU threads" in works("devices", env={"KAISEKI_THREADS": "3"}).stdout, "KAISEKI_THREADS")
     check("512.0 MiB" in works("devices", env={"KAISEKI_DEVICE_MEMORY": "512M"}).stdout, "KAISEKI_DEVICE_MEMORY")
-    refuses(["KAISEKI_DEVICE_MEMORY", "'0'"], "devices", env={"KAISEKI_DEVICE_MEMORY": "0"})
+    for name in "KAISEKI_DEVICE_MEMORY", "KAISEKI_HOST_MEMORY":
+        refuses([name, "'0'"], "devices", env={name: "0"})
     refuses(["KAISEKI_THREADS", "'many'"], "devices", env={"KAISEKI_THREADS": "many"})
     refuses(["cpu, opencl, opencl:N or auto", "'gpu'"], "devices", env={"KAISEKI_DEVICE": "gpu"})
 
@@ -52,9 +53,9 @@ def documented_targets_count():
 def small_device_is_named():
     devices = works("devices", "--json").stdout
     for device in ["cpu"] + ["opencl"] * ("opencl:0" in devices):
-        refuses(["out of memory", "asked for", "in use", "budget 4.0 MiB", "KAISEKI_DEVICE_MEMORY"],
+        refuses(["out of memory", "asked for", "in use", "budget 1.0 MiB", "KAISEKI_DEVICE_MEMORY"],
                 "train", LENET, "--data", "digits:600:1", "--device", device,
-                env={"KAISEKI_DEVICE_MEMORY": "4M"})
+                env={"KAISEKI_DEVICE_MEMORY": "1M"})
 
 
 main(table_and_header_agree, no_other_file_reads_variables, values_take_effect, documented_targets_count,
