@@ -110,8 +110,13 @@ class PieceRunner {
   size_t next_ = 0;
 };
 
+/// Bytes. A backend that does not know its limit says 0.
+uint64_t largest_block(const DeviceInfo& info) {
+  return info.max_allocation ? info.max_allocation : UINT64_MAX;
+}
+
 bool comes_back(Tensor* tensor) {
-  if (tensor->buffer().bytes() > tensor->device().info().max_allocation) return false;
+  if (tensor->buffer().bytes() > largest_block(tensor->device().info())) return false;
   try {
     tensor->buffer().on_device(Access::read);
     return true;
@@ -126,8 +131,9 @@ std::optional<PieceSize> choose_size(Device device, const ConvProblem& problem) 
   const bool skips = problem.stride[0] > problem.dilation[0] * (problem.r - 1) + 1;
   if (skips && problem.direction == ConvDirection::backward_data) return {};
   const DeviceInfo info = device.info();
+  const uint64_t tensors = 2 * kPiecesAtOnce;
   const uint64_t room = std::min(room_for_tensors(device).value_or(info.memory / 2),
-                                 2 * kPiecesAtOnce * info.max_allocation);
+                                 tensors * std::min(largest_block(info), UINT64_MAX / tensors));
   return choose_pieces(problem, room, kLeastPieces);
 }
 
