@@ -11,7 +11,7 @@
 
 namespace kaiseki::nn {
 
-/// What left the device in an earlier pass with the same plan.
+/// The values and saved tensors that left the device in earlier passes of a plan.
 struct SwapHistory {
   std::vector<char> values, saved;  // by value, and by step
 };

@@ -32,7 +32,7 @@ struct SpillFile {
 int open_unnamed(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return descriptor;
-  std::string name = folder / "kaiseki-XXXXXX";
+  std::string name = folder / "kaiseki-XXXXXX";  // mkostemp() replaces the letters X
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) ::unlink(name.c_str());
   return named;

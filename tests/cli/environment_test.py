@@ -31,6 +31,7 @@ def values_take_effect():
     check("512.0 MiB" in works("devices", env={"KAISEKI_DEVICE_MEMORY": "512M"}).stdout, "KAISEKI_DEVICE_MEMORY")
     for name in "KAISEKI_DEVICE_MEMORY", "KAISEKI_HOST_MEMORY":
         refuses([name, "'0'"], "devices", env={name: "0"})
+    refuses(["--spill", "No such file"], "train", LENET, "--data", "digits:64", "--device", "cpu", "--spill", "/no/such/folder")
     refuses(["KAISEKI_THREADS", "'many'"], "devices", env={"KAISEKI_THREADS": "many"})
     refuses(["cpu, opencl, opencl:N or auto", "'gpu'"], "devices", env={"KAISEKI_DEVICE": "gpu"})
 

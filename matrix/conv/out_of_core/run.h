@@ -7,8 +7,8 @@
 
 namespace kaiseki::conv {
 
-/// Returns whether x or y has left the device and has no room there beside the other tensors.
-/// Copies them back if they have.
+/// Returns whether x or y is outside the device and finds no room there. If both find room, copies
+/// them back. A CPU has no pieces.
 bool needs_pieces(const ConvArgs& args);
 
 /// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even one row fits,
