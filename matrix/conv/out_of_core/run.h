@@ -11,8 +11,8 @@ namespace kaiseki::conv {
 /// them back. A CPU has no pieces.
 bool needs_pieces(const ConvArgs& args);
 
-/// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even one row fits,
-/// and in backward_data for a stride of rows that is larger than the filter.
+/// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even one row fits.
+/// In backward_data, also throws it for a stride of rows that is larger than the filter.
 void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
 }  // namespace kaiseki::conv
