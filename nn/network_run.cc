@@ -67,12 +67,13 @@ void NetworkImpl::forward(ForwardRun& run) {
   run.saved.assign(plan.steps.size(), {});
   run.losses.assign(plan.steps.size(), Tensor());
   for (size_t i = 0; i < run.inputs.size(); ++i) run.values[i] = run.inputs[i];
-  Swapping swapping(run, device, swaps[&plan]);
+  std::optional<Swapping> swapping;
+  if (can_swap(device)) swapping.emplace(run, device, swaps[&plan]);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
     LayerClock clock(*this, step, false);
-    swapping.begin(plan.forward_time(i));
+    if (swapping) swapping->begin(plan.forward_time(i));
     std::vector<Tensor> inputs;
     for (int value : step.inputs) inputs.push_back(run.values[static_cast<size_t>(value)]);
     const auto stream = static_cast<uint32_t>(run.random_step + 1);
@@ -93,7 +94,7 @@ void NetworkImpl::forward(ForwardRun& run) {
     if (node.layer->is_loss()) run.losses[i] = output;
     run.values[static_cast<size_t>(step.output)] = std::move(output);
     for (int value : step.dead) run.values[static_cast<size_t>(value)] = Tensor();
-    swapping.end_forward();
+    if (swapping) swapping->end_forward();
     clock.end();
   }
 }
@@ -135,7 +136,8 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
   for (size_t i = 0; i < seeds.size(); ++i) of_values[i].value = seeds[i];
   std::vector<Tensor*> waiting;
   for (Gradient& gradient : of_values) waiting.push_back(&gradient.value);
-  Swapping swapping(run, device, swaps[&plan], waiting);
+  std::optional<Swapping> swapping;
+  if (can_swap(device)) swapping.emplace(run, device, swaps[&plan], waiting);
   for (size_t i = plan.steps.size(); i-- > 0;) {
     const PlanStep& step = plan.steps[i];
     GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
@@ -143,15 +145,17 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
     Gradient from = std::exchange(of_values[static_cast<size_t>(step.output)], {});
     if (!step.needs_backward || (!from.value.defined() && !layer.is_loss())) continue;
     LayerClock clock(*this, step, true);
-    swapping.begin(plan.backward_time(i));
-    swapping.keep(from.value);
+    if (swapping) {
+      swapping->begin(plan.backward_time(i));
+      swapping->keep(from.value);
+    }
     const BackwardReads reads = layer.backward_reads();
     if (reads.output || step.activation.kind != Activation::none) recompute(run, step.output);
     const Tensor& output = run.values[static_cast<size_t>(step.output)];
     if (step.activation.kind != Activation::none) {
       from.value = activation_gradient(step.activation, output, from.value, from.owned);
       from.owned = true;
-      swapping.keep(from.value);
+      if (swapping) swapping->keep(from.value);
     }
     const bool last =
         std::ranges::find(step.dead_backward, step.output) != step.dead_backward.end();
@@ -195,7 +199,7 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
     }
     run.saved[i].clear();
     for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
-    swapping.end_backward();
+    if (swapping) swapping->end_backward();
     clock.end();
   }
   write_pending(0, parameters.size());
