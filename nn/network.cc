@@ -131,15 +131,15 @@ Tensor Network::forward(const Tensor& x, Phase phase) {
 std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tensor>& inputs,
                                                Phase phase) {
   const Graph& graph = impl_->graph;
-  ForwardRun run{.plan = &impl_->plan({.phase = phase,
-                                       .backward = phase == Phase::train,
-                                       .input_gradients = phase == Phase::train}),
-                 .inputs = impl_->prepare(inputs)};
+  ForwardRun run{.inputs = impl_->prepare(inputs)};
+  impl_->last.reset();
   run.batch = run.inputs[0].dim(0);
+  run.plan = &impl_->fitting_plan(
+      {.phase = phase, .backward = phase == Phase::train, .input_gradients = phase == Phase::train},
+      run.batch);
   run.random_step = impl_->random_step;
   run.first_sample = impl_->first_sample;
   if (phase == Phase::train) ++impl_->random_step;
-  impl_->last.reset();
   impl_->forward(run);
   std::map<std::string, Tensor> outputs;
   for (size_t i = 0; i < graph.outputs.size(); ++i)
@@ -151,17 +151,18 @@ std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tenso
 Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phase phase,
                                     bool input_gradient) {
   const bool train = phase == Phase::train;
-  ForwardRun run{.plan = &impl_->plan({.phase = phase,
-                                       .loss = true,
-                                       .backward = train || input_gradient,
-                                       .input_gradients = input_gradient}),
-                 .inputs = impl_->prepare({{impl_->graph.spec.inputs[0].name, x}}),
+  ForwardRun run{.inputs = impl_->prepare({{impl_->graph.spec.inputs[0].name, x}}),
                  .targets = targets.to(impl_->device)};
+  impl_->last.reset();
   run.batch = run.inputs[0].dim(0);
+  run.plan = &impl_->fitting_plan({.phase = phase,
+                                   .loss = true,
+                                   .backward = train || input_gradient,
+                                   .input_gradients = input_gradient},
+                                  run.batch);
   run.random_step = impl_->random_step;
   run.first_sample = impl_->first_sample;
   if (train) ++impl_->random_step;
-  impl_->last.reset();
   impl_->forward(run);
   Loss result{impl_->total_loss(run), {}};
   if (!result.loss.defined())

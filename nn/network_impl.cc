@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "nn/network_impl.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "matrix/memory/allocator.h"
+#include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
+#include "nn/memory_model.h"
 #include "nn/sukiyaki_values.h"
 
 namespace kaiseki::nn {
+namespace {
+
+constexpr uint64_t kRoomParts = 8;  // the last part is for the workspace of convolutions
+
+}  // namespace
 
 const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
   const int key = (options.phase == Phase::train) | options.loss << 1 | options.backward << 2 |
@@ -16,6 +27,35 @@ const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
   auto at = plans.find(key);
   if (at == plans.end()) at = plans.emplace(key, make_execution_plan(graph, options)).first;
   return at->second;
+}
+
+const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& options, int64_t batch) {
+  const ExecutionPlan& whole = plan(options);
+  const std::optional<uint64_t> room = options.backward ? room_for_tensors(device) : std::nullopt;
+  if (!room) return whole;
+  const FittedKey key{&whole, batch, device.memory().account().budget};
+  auto at = fitted.find(key);
+  if (at == fitted.end()) at = fitted.emplace(key, fit(whole, batch, *room)).first;
+  return at->second.plan;
+}
+
+FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const {
+  const Allocator& memory = device.memory();
+  PassLimits limits{.batch = batch, .room = room, .rounded = [&](uint64_t bytes) {
+                      return memory.rounded(bytes);
+                    }};
+  const uint64_t peak = predict_peak(graph, whole, batch, limits.rounded);
+  if (peak <= room) return {.plan = whole, .peak = peak};
+  limits.room = room / kRoomParts * (kRoomParts - 1);
+  limits.rates = device_rates(device);
+  FittedPlan fitting = fit_plan(graph, whole, limits);
+  const auto again = std::ranges::count_if(fitting.plan.steps, &PlanStep::recomputed) -
+                     std::ranges::count_if(whole.steps, &PlanStep::recomputed);
+  log_warning_once("a pass needs " + format_bytes(peak) + " of tensors, and the device has " +
+                   format_bytes(room) + " for them: the backward pass computes " +
+                   std::to_string(again) + " tensors again, and " + format_bytes(fitting.leaves) +
+                   " leave the device for a while");
+  return fitting;
 }
 
 std::span<Parameter> NetworkImpl::parameters_of(const GraphNode& node) {
@@ -124,7 +164,7 @@ ForwardRun NetworkImpl::take_last(bool loss) {
   if (options.backward) return run;
   options.backward = true;
   options.input_gradients = !loss;
-  run.plan = &plan(options);
+  run.plan = &fitting_plan(options, run.batch);
   forward(run);
   return run;
 }
