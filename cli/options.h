@@ -91,8 +91,10 @@ struct RunCommand {
 };
 
 struct SummaryCommand {
+  DeviceOptions device;
   std::string network;
   int64_t batch_size = 1;
+  std::string memory;  // of the device, to predict a training
   bool json = false;
 };
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "matrix/ceil_div.h"
+
 namespace kaiseki::nn {
 namespace {
 
@@ -174,6 +176,15 @@ std::vector<uint64_t> predict_memory(const Graph& graph, const ExecutionPlan& pl
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                       const std::function<uint64_t(uint64_t)>& rounded) {
   return std::ranges::max(predict_memory(graph, plan, batch, rounded));
+}
+
+int64_t parts_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch, uint64_t room,
+                       const std::function<uint64_t(uint64_t)>& rounded) {
+  const auto couples = [&](const PlanStep& step) {
+    return graph.nodes[static_cast<size_t>(step.node)].layer->couples_samples(plan.options.phase);
+  };
+  if (batch < 2 || std::ranges::any_of(plan.steps, couples)) return 1;
+  return ceil_div(batch, samples_that_fit(graph, plan, batch, room, rounded));
 }
 
 int64_t samples_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch,

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "matrix/ceil_div.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
@@ -205,15 +204,12 @@ void Network::zero_grad(Optimizer& optimizer) {
 
 int64_t Network::parts_of_batch(int64_t batch, Phase phase) {
   const std::optional<uint64_t> room = room_for_tensors(impl_->device);
-  if (!room || batch < 2) return 1;
+  if (!room) return 1;
   const bool train = phase == Phase::train;
   const ExecutionPlan& plan = impl_->plan({.phase = phase, .loss = true, .backward = train});
-  for (const PlanStep& step : plan.steps)
-    if (impl_->graph.nodes[static_cast<size_t>(step.node)].layer->couples_samples(phase)) return 1;
   const Allocator& memory = impl_->device.memory();
-  const int64_t most = samples_that_fit(impl_->graph, plan, batch, *room,
-                                        [&](uint64_t bytes) { return memory.rounded(bytes); });
-  return ceil_div(batch, most);
+  return parts_that_fit(impl_->graph, plan, batch, *room,
+                        [&](uint64_t bytes) { return memory.rounded(bytes); });
 }
 
 void Network::set_layer_timer(LayerTimer timer) { impl_->timer = std::move(timer); }

@@ -11,16 +11,9 @@
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
-#include "nn/memory_model.h"
 #include "nn/sukiyaki_values.h"
 
 namespace kaiseki::nn {
-namespace {
-
-constexpr uint64_t kRoomParts = 8;  // the last part is for the workspace of convolutions
-
-}  // namespace
-
 const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
   const int key = (options.phase == Phase::train) | options.loss << 1 | options.backward << 2 |
                   options.input_gradients << 3;
@@ -40,22 +33,15 @@ const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& optio
 }
 
 FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const {
-  const Allocator& memory = device.memory();
-  PassLimits limits{.batch = batch, .room = room, .rounded = [&](uint64_t bytes) {
-                      return memory.rounded(bytes);
-                    }};
-  const uint64_t peak = predict_peak(graph, whole, batch, limits.rounded);
-  if (peak <= room) return {.plan = whole, .peak = peak};
-  limits.room = room / kRoomParts * (kRoomParts - 1);
-  limits.rates = device_rates(device);
-  FittedPlan fitting = fit_plan(graph, whole, limits);
-  const auto again = std::ranges::count_if(fitting.plan.steps, &PlanStep::recomputed) -
+  FittedPlan fitted = fit_to_device(graph, whole, batch, room, device);
+  const auto again = std::ranges::count_if(fitted.plan.steps, &PlanStep::recomputed) -
                      std::ranges::count_if(whole.steps, &PlanStep::recomputed);
-  log_warning_once("a pass needs " + format_bytes(peak) + " of tensors, and the device has " +
-                   format_bytes(room) + " for them: the backward pass computes " +
-                   std::to_string(again) + " tensors again, and " + format_bytes(fitting.leaves) +
-                   " leave the device for a while");
-  return fitting;
+  if (again != 0 || fitted.leaves != 0)
+    log_warning_once("the device has " + format_bytes(room) +
+                     " for the tensors of a pass, which needs more: the backward pass computes " +
+                     std::to_string(again) + " tensors again, and " + format_bytes(fitted.leaves) +
+                     " leave the device for a while");
+  return fitted;
 }
 
 std::span<Parameter> NetworkImpl::parameters_of(const GraphNode& node) {

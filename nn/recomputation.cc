@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "matrix/memory/allocator.h"
 #include "nn/lifetimes.h"
 #include "nn/memory_model.h"
 
@@ -13,6 +14,7 @@ namespace {
 /// A backward step computes two products of the size of the forward step's: for the gradients of
 /// its input and of its filter.
 constexpr double kBackward = 2;
+constexpr uint64_t kRoomParts = 8;  // the last part is for the workspace of convolutions
 
 class RecomputationSearch {
  public:
@@ -170,6 +172,19 @@ class RecomputationSearch {
 
 FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits) {
   return RecomputationSearch(graph, plan, limits).run();
+}
+
+FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
+                         uint64_t room, Device device) {
+  const Allocator& memory = device.memory();
+  PassLimits limits{.batch = batch, .room = room, .rounded = [&](uint64_t bytes) {
+                      return memory.rounded(bytes);
+                    }};
+  const uint64_t peak = predict_peak(graph, plan, batch, limits.rounded);
+  if (peak <= room) return {.plan = plan, .peak = peak};
+  limits.room = room / kRoomParts * (kRoomParts - 1);
+  limits.rates = device_rates(device);
+  return fit_plan(graph, plan, limits);
 }
 
 }  // namespace kaiseki::nn

@@ -35,4 +35,9 @@ struct FittedPlan {
 /// or needs the least memory of all.
 FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits);
 
+/// The same with the rates of the device. If the pass does not fit `room` bytes as it is, an eighth
+/// of them is for the workspace of convolutions.
+FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
+                         uint64_t room, Device device);
+
 }  // namespace kaiseki::nn
