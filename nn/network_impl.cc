@@ -36,11 +36,12 @@ FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t 
   FittedPlan fitted = fit_to_device(graph, whole, batch, room, device);
   const auto again = std::ranges::count_if(fitted.plan.steps, &PlanStep::recomputed) -
                      std::ranges::count_if(whole.steps, &PlanStep::recomputed);
-  if (again != 0 || fitted.leaves != 0)
+  if (again != 0 || fitted.leaves != 0 || fitted.missing != 0)
     log_warning_once("the device has " + format_bytes(room) +
                      " for the tensors of a pass, which needs more: the backward pass computes " +
                      std::to_string(again) + " tensors again, and " + format_bytes(fitted.leaves) +
-                     " leave the device for a while");
+                     " leave the device for a while" +
+                     (fitted.missing ? "; " + format_bytes(fitted.missing) + " are missing" : ""));
   return fitted;
 }
 

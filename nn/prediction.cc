@@ -54,6 +54,7 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
       fit_to_device(graph, whole, ceil_div(batch, result.parts), room, device);
   result.peak = fitted.peak - fitted.leaves;
   result.leaves = fitted.leaves;
+  result.missing = fitted.missing;
   result.seconds =
       result.parts > 1 || fitted.seconds == 0 ? result.seconds_in_core : fitted.seconds;
   for (size_t i = 0; i < whole.steps.size(); ++i)
