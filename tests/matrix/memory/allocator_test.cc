@@ -49,7 +49,7 @@ struct CountedMemory : RawMemory {
 
 /// Overwrites discarded memory, so that a later use shows.
 struct DivisibleMemory : CountedMemory {
-  bool divisible() const override { return true; }
+  std::optional<BlockDivision> division() const override { return BlockDivision{.discards = true}; }
   void discard(void* part, uint64_t bytes) noexcept override {
     std::memset(part, 0xEE, bytes);
     ++discards;
