@@ -38,6 +38,11 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   const Graph graph = build_graph(parse_network(as_text(bytes), file));
   const ExecutionPlan whole =
       make_execution_plan(graph, {.phase = Phase::train, .loss = true, .backward = true});
+  const auto is_loss = [&](const PlanStep& step) {
+    return graph.nodes[static_cast<size_t>(step.node)].layer->is_loss();
+  };
+  if (std::ranges::none_of(whole.steps, is_loss))
+    throw Error(message("memory", "expected a network with a loss, got none in ", file));
   const Allocator& allocator = device.memory();
   const auto rounded = [&](uint64_t size) { return allocator.rounded(size); };
   TrainingPrediction result{.parameters = parameter_bytes(graph),
