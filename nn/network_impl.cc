@@ -11,6 +11,7 @@
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
+#include "nn/memory_model.h"
 #include "nn/sukiyaki_values.h"
 
 namespace kaiseki::nn {
@@ -22,14 +23,25 @@ const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
   return at->second;
 }
 
-const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& options, int64_t batch) {
-  const ExecutionPlan& whole = plan(options);
+const FittedPlan* NetworkImpl::fitted_plan(const ExecutionPlanOptions& options, int64_t batch) {
   const std::optional<uint64_t> room = options.backward ? room_for_tensors(device) : std::nullopt;
-  if (!room) return whole;
+  if (!room) return nullptr;
+  const ExecutionPlan& whole = plan(options);
   const FittedKey key{&whole, batch, device.memory().account().budget};
   auto at = fitted.find(key);
   if (at == fitted.end()) at = fitted.emplace(key, fit(whole, batch, *room)).first;
-  return at->second.plan;
+  return &at->second;
+}
+
+const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& options, int64_t batch) {
+  const FittedPlan* fits = fitted_plan(options, batch);
+  return fits ? fits->plan : plan(options);
+}
+
+uint64_t NetworkImpl::predicted_pass_bytes(const ExecutionPlanOptions& options, int64_t batch) {
+  if (const FittedPlan* fits = fitted_plan(options, batch)) return fits->peak - fits->leaves;
+  return predict_peak(graph, plan(options), batch,
+                      [&](uint64_t bytes) { return device.memory().rounded(bytes); });
 }
 
 FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const {
