@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The noise scale of gradients. Minibatches that are much larger need nearly as many steps, so they
-// waste samples.
+// The noise scale of gradients. Minibatches above it need nearly as many steps as smaller ones.
+// They only cost samples.
 #pragma once
 
 #include <cstdint>
