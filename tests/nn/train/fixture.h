@@ -42,7 +42,7 @@ class Patterns : public Dataset {
 };
 
 /// The weights, the states of layers, and those of the optimizer.
-inline std::vector<std::vector<float>> values_of(Network& network, Optimizer& optimizer) {
+inline std::vector<std::vector<float>> all_values(Network& network, Optimizer& optimizer) {
   std::vector<std::vector<float>> all;
   for (const Parameter& one : network.parameters()) all.push_back(one.value.to_vector());
   for (const State& one : network.states()) all.push_back(one.value.to_vector());
@@ -76,7 +76,7 @@ struct TrainingRun {
     network.initialize(9);
   }
 
-  std::vector<std::vector<float>> values() { return values_of(network, optimizer); }
+  std::vector<std::vector<float>> values() { return all_values(network, optimizer); }
 
   std::vector<std::vector<float>> weights() {
     std::vector<std::vector<float>> all;
@@ -119,7 +119,7 @@ struct PlainRun {
                           "test");
   }
 
-  std::vector<std::vector<float>> values() { return values_of(network, optimizer); }
+  std::vector<std::vector<float>> values() { return all_values(network, optimizer); }
 };
 
 /// An empty folder. The destructor deletes it.

@@ -6,6 +6,8 @@
 #include "matrix/memory/allocator.h"
 #include "nn/train/minibatch_size.h"
 #include "tests/nn/train/fixture.h"
+#include "tests/support/devices.h"
+#include "tests/support/tune_policy.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -99,6 +101,37 @@ TEST_CASE("minibatch memory: without memory for trials, the size stays") {
   CHECK(run.iterator.batch_size() == kStart);
   CHECK(run.updater.learning_rate() == doctest::Approx(0.05));
   CHECK(run.iterator.epoch() == 2);
+}
+
+TEST_CASE("minibatch memory: a size whose tensors wait on the host is measured so") {
+  if (!test::opencl_is_there()) return;
+  const Device device = Device::opencl();
+  Allocator& memory = device.memory();
+  const test::WithTunePolicy policy({TuneMode::off});
+  memory.trim();
+  const uint64_t used = memory.account().in_use;
+  // Batch normalization needs the whole minibatch. Only tensors of 1 MiB or more wait.
+  Network network = Network::parse(R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
+      {"type": "fully_connected", "output_size": 1024}, {"type": "batch_normalization"},
+      {"type": "relu"}, {"type": "fully_connected", "output_size": 1024},
+      {"type": "batch_normalization"}, {"type": "tanh"},
+      {"type": "fully_connected", "output_size": 3}, {"type": "softmax"}]})",
+                                   "test", device);
+  network.initialize(9);
+  Optimizer optimizer;
+  Iterator iterator(std::make_shared<Patterns>(1024), {.batch_size = 256, .seed = 4});
+  Updater updater(network, optimizer, iterator, Schedule{.base = 0.01});
+  UpdaterTrials trials(updater);
+  memory.reset_peak();
+  REQUIRE(trials.run(512, 1));
+  memory.set_budget(used + (memory.account().peak - used) * 3 / 4);
+  const uint64_t moved = transfer_count().to_host_bytes;
+  const std::optional<MinibatchTrials::Trial> trial = trials.run(512, 1);
+  CHECK(transfer_count().to_host_bytes - moved >= 1 << 20);
+  CHECK(updater.parts() == 1);
+  CHECK(FitEpochTime().choose(trials, 256) >= 64);
+  memory.set_budget({});
+  CHECK(trial);
 }
 
 TEST_CASE("minibatch memory: trials in parts leave no trace in a run") {
