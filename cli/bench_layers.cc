@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // kaiseki bench train --layers: the time of each layer in a training step.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -9,6 +8,7 @@
 #include "base/file.h"
 #include "base/json_line.h"
 #include "base/median.h"
+#include "base/timeline.h"
 #include "cli/bench.h"
 
 namespace kaiseki::cli {
@@ -24,18 +24,17 @@ struct Profile {
   std::vector<LayerTime> last;                                   // of the last step
 };
 
-/// Chrome's trace format, for chrome://tracing and ui.perfetto.dev. Times are microseconds.
 std::string trace_of(const std::vector<LayerTime>& times) {
-  std::string events;
-  for (const LayerTime& time : times) {
-    JsonLine event;
-    const char* kind = time.name == kUpdate ? "update" : time.backward ? "backward" : "forward";
-    event.add("name", time.name).add("cat", kind).add("ph", "X");
-    event.add("ts", std::round(1e6 * (time.begin - times.front().begin)));
-    event.add("dur", 1e6 * time.seconds).add("pid", 1).add("tid", 1);
-    events += (events.empty() ? "" : ",\n") + event.str();
-  }
-  return "{\"traceEvents\": [\n" + events + "\n]}\n";
+  Timeline timeline(times.size());
+  for (const LayerTime& time : times)
+    timeline.add({.row = "steps",
+                  .kind = time.name == kUpdate ? "update"
+                          : time.backward      ? "backward"
+                                               : "forward",
+                  .name = time.name,
+                  .begin = time.begin,
+                  .seconds = time.seconds});
+  return timeline.chrome_trace();
 }
 
 Profile profile(Device device, int64_t steps, const BenchStep& step) {

@@ -55,7 +55,7 @@ struct TrainCommand {
   std::string batch_size;           // a number, auto or auto:KIND; empty: the recipe's
   int64_t accumulate = 1;           // minibatches in a step
   std::optional<int> workers = {};  // threads that prepare batches
-  std::string weights, save, checkpoint, log;
+  std::string weights, save, checkpoint, log, trace;
   int64_t checkpoint_every = 1, keep = 3;
   bool resume = false, memory = false;
   int64_t log_every = 50, evaluate_every = 1, early_stop = 0, test_limit = 0;
@@ -91,8 +91,10 @@ struct RunCommand {
 };
 
 struct SummaryCommand {
+  DeviceOptions device;
   std::string network;
   int64_t batch_size = 1;
+  std::string memory;  // of the device, to predict a training
   bool json = false;
 };
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // kaiseki summary
 #include <cstdio>
+#include <optional>
 
+#include "base/environment.h"
 #include "base/error.h"
 #include "base/json_line.h"
 #include "cli/commands.h"
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "nn/prediction.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -33,15 +36,39 @@ void add_to(Number& sum, Number value) {
     throw Error(message("summary", "a sum of all layers reaches 2^63"));
 }
 
+/// "in 3 parts", "as it is", or what a pass does to fit.
+std::string plan_text(const nn::TrainingPrediction& found) {
+  if (found.parts > 1)
+    return "a minibatch runs in " + format_count(found.parts) + " parts of equal size";
+  if (found.again.empty() && found.leaves == 0) return "a pass fits as it is";
+  std::string text = "the backward pass computes the outputs of " +
+                     format_count(static_cast<int64_t>(found.again.size())) + " layers again";
+  if (found.leaves != 0) text += ", and " + format_bytes(found.leaves) + " leave the device";
+  return text;
+}
+
+void print_plan(const SummaryCommand& c, const nn::TrainingPrediction& found) {
+  std::printf("plan    in %s: %s\n", c.memory.c_str(), plan_text(found).c_str());
+  std::printf("        tensors of a pass %s of %s, weights and momentum %s\n",
+              format_bytes(found.peak).c_str(), format_bytes(found.in_core).c_str(),
+              format_bytes(found.parameters).c_str());
+  std::printf("        predicted %.3g s for a step, %.3g s with enough memory\n", found.seconds,
+              found.seconds_in_core);
+}
+
 }  // namespace
 
 int run_command(const SummaryCommand& c) {
   const std::filesystem::path file = find_network(c.network);
   const nn::NetworkSummary network = nn::summarize(file);
-  Table table({"layer", "type", "output", "parameters", "multiply-adds", "activations"});
+  Table table({"layer", "type", "output", "parameters", "multiply-adds", "activations", ""});
   int64_t parameters = 0, multiply_adds = 0;
   uint64_t activations = 0;
   const int64_t batch = c.batch_size;
+  std::optional<nn::TrainingPrediction> plan;
+  if (!c.memory.empty())
+    plan =
+        nn::predict_training(file, batch, parse_bytes(c.memory, "--memory"), open_device(c.device));
   for (const nn::LayerSummary& layer : network.layers) {
     const int64_t work = times(layer.multiply_adds, batch);
     const uint64_t bytes = times(layer.activation_bytes, batch);
@@ -54,15 +81,17 @@ int run_command(const SummaryCommand& c) {
       line.add("output", shape_text(layer.output)).add("parameters", layer.parameters);
       line.add("multiply_adds", work);
       line.add("activation_bytes", bytes);
+      if (plan) line.add("computed_again", plan->again.contains(layer.name));
       std::printf("%s\n", line.str().c_str());
     }
     table.row({layer.name, layer.type, shape_text(layer.output), format_count(layer.parameters),
-               format_count(work), format_bytes(bytes)});
+               format_count(work), format_bytes(bytes),
+               plan && plan->again.contains(layer.name) ? "computed again" : ""});
   }
   if (c.json) return 0;
   table.rule();
   table.row({"total", "", "", format_count(parameters), format_count(multiply_adds),
-             format_bytes(activations)});
+             format_bytes(activations), ""});
   const uint64_t weights = static_cast<uint64_t>(parameters) * sizeof(float);
   std::printf("%s  %s -> %s, batch of %s\n\n%s\n",
               styled(TextStyle::bold, title(network.name, file)).c_str(),
@@ -73,6 +102,7 @@ int run_command(const SummaryCommand& c) {
       "in training\n",
       format_bytes(weights).c_str(), format_bytes(3 * weights).c_str(),
       format_bytes(activations).c_str(), format_bytes(3 * weights + 2 * activations).c_str());
+  if (plan) print_plan(c, *plan);
   return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "cli/trace_file.h"
 #include "cli/train_ending.h"
 #include "cli/weights_file.h"
 #include "nn/train/checkpoint.h"
@@ -186,6 +187,7 @@ void check_folder(const TrainCommand& c) {
 
 int run_command(const TrainCommand& c) {
   check_folder(c);
+  TraceFile trace(c.trace);
   const Device device = open_device(c.device);
   const fs::path network_file = find_network(c.network);
   nn::Network network = nn::Network::load(network_file, device);
@@ -226,7 +228,8 @@ int run_command(const TrainCommand& c) {
   how.epochs = *recipe.epochs;
   how.seed = c.seed;
   nn::Trainer trainer(*updater, how);
-  TrainRun training{.command = c, .trainer = trainer, .network_file = network_file, .info = info};
+  TrainRun training{
+      .command = c, .trainer = trainer, .network_file = network_file, .info = info, .trace = trace};
   add_extensions(training, recipe, test, pool.get());
 
   print_header(network_file, network, *train, test.get(), c, data, recipe);
@@ -243,7 +246,9 @@ int run_command(const TrainCommand& c) {
     if (c.recipe.learning_rate) updater->scale_learning_rate(1);
   }
   catch_interrupts();
+  trace.start(network);
   run(training);
+  trace.stop(network);
   if (pool) std::printf("pool        %s\n", pool->summary().c_str());
   finish(training);
   return 0;

@@ -36,6 +36,15 @@ bool save_weights(const TrainRun& run, std::vector<std::string>& problems) {
   }
 }
 
+/// Adds an error to `problems`.
+void write_trace(const TrainRun& run, std::vector<std::string>& problems) {
+  try {
+    run.trace.write();
+  } catch (const Error& error) {
+    problems.push_back(error.what());
+  }
+}
+
 /// Writes the weights to the state folder.
 void keep_last_weights(const TrainRun& run) {
   if (run.trainer.step() == 0) return;
@@ -101,6 +110,7 @@ void finish(const TrainRun& run) {
     } catch (const Error& error) {
       problems.push_back(error.what());
     }
+  write_trace(run, problems);
   if (!last.empty()) std::printf("checkpoint  %s\n", printable(last.string()).c_str());
   if (unfinished && !last.empty())
     std::printf("continue with the same command and --checkpoint %s --resume\n",

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/options.h"
+#include "cli/trace_file.h"
 #include "cli/weights_info.h"
 #include "nn/train/checkpoint.h"
 #include "nn/train/metrics_log.h"
@@ -17,6 +18,7 @@ struct TrainRun {
   nn::Trainer& trainer;
   const std::filesystem::path& network_file;
   const WeightsInfo& info;
+  const TraceFile& trace;
   const nn::Checkpointer* checkpointer = nullptr;
   const nn::MetricsLog* log = nullptr;
 };

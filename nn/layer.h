@@ -101,7 +101,6 @@ struct BackwardPass {
   std::vector<Tensor>& saved;
   std::vector<bool> needs_gradient;  // which inputs need a gradient
   std::vector<Tensor> grad_inputs;   // backward() sets them if needs_gradient
-  bool shared = false;               // the gradients of several inputs are one tensor
 };
 
 class Layer {
@@ -127,6 +126,8 @@ class Layer {
   /// Returns whether forward() saves a tensor of the output's size for backward(). The memory model
   /// counts it.
   virtual bool saves_like_output() const { return false; }
+  /// Returns whether the gradient of each input is the gradient of the output, as one tensor.
+  virtual bool passes_gradient_on() const { return false; }
   /// Returns whether the output of a sample depends on the other samples of the batch.
   virtual bool couples_samples(Phase) const { return false; }
   /// A loss reads `targets` and returns one element, the mean over the batch. The backward pass

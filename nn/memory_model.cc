@@ -2,8 +2,12 @@
 #include "nn/memory_model.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
+
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -16,21 +20,38 @@ class PassMemory {
       : graph_(graph), plan_(plan), batch_(batch), rounded_(rounded) {
     const size_t values = plan.uses.size();
     value_.assign(values, 0);
-    gradient_.assign(values, 0);
+    gradients_.resize(values);
     saved_.assign(plan.steps.size(), 0);
+    producers_.assign(values, std::nullopt);
+    for (size_t i = 0; i < plan.steps.size(); ++i)
+      producers_[static_cast<size_t>(plan.steps[i].output)] = i;
   }
 
-  uint64_t peak() {
+  std::vector<uint64_t> peaks() {
     for (size_t i = 0; i < graph_.spec.inputs.size(); ++i)
       live_ += bytes_of(graph_.spec.inputs[i].shape);
+    std::vector<uint64_t> peaks;
+    const auto end_step = [&] { peaks.push_back(std::exchange(peak_, live_)); };
     peak_ = live_;
-    for (size_t i = 0; i < plan_.steps.size(); ++i) forward(i);
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      forward(i);
+      end_step();
+    }
     if (plan_.options.backward)
-      for (size_t i = plan_.steps.size(); i-- > 0;) backward(i);
-    return peak_;
+      for (size_t i = plan_.steps.size(); i-- > 0;) {
+        backward(i);
+        end_step();
+      }
+    return peaks;
   }
 
  private:
+  /// The gradient of a value. The inputs of a sum share one tensor.
+  struct GradientMemory {
+    std::shared_ptr<uint64_t> bytes = {};
+    bool owned = false;
+  };
+
   uint64_t bytes_of(const Shape& sample) const {
     return rounded_(static_cast<uint64_t>(batch_ * sample.elements()) * sizeof(float));
   }
@@ -52,7 +73,17 @@ class PassMemory {
   void touch(uint64_t bytes) { peak_ = std::max(peak_, live_ + bytes); }
 
   uint64_t& value(int at) { return value_[static_cast<size_t>(at)]; }
-  uint64_t& gradient(int at) { return gradient_[static_cast<size_t>(at)]; }
+  GradientMemory& gradient(int at) { return gradients_[static_cast<size_t>(at)]; }
+
+  GradientMemory take_gradient(int of) {
+    GradientMemory taken{std::make_shared<uint64_t>(0), true};
+    take(bytes_of(of), *taken.bytes);
+    return taken;
+  }
+  void free(GradientMemory& gradient) {
+    if (gradient.bytes.use_count() == 1) free(*gradient.bytes);
+    gradient = {};
+  }
 
   void forward(size_t i) {
     const PlanStep& step = plan_.steps[i];
@@ -74,10 +105,32 @@ class PassMemory {
   }
 
   void recompute(int at) {
-    const auto producer = std::ranges::find(plan_.steps, at, &PlanStep::output);
-    if (producer == plan_.steps.end() || !producer->recomputed || value(at) != 0) return;
-    recompute(producer->inputs[0]);
+    const std::optional<size_t> producer = producers_[static_cast<size_t>(at)];
+    if (!producer || !plan_.steps[*producer].recomputed || value(at) != 0) return;
+    const PlanStep& step = plan_.steps[*producer];
+    for (int input : step.inputs) recompute(input);
     take(bytes_of(at), value(at));
+    for (int dead : step.dead_again) free(value(dead));
+  }
+
+  /// The gradient that a step gives to an input.
+  GradientMemory given(const PlanStep& step, int input) {
+    const Layer& layer = *node_of(step).layer;
+    if (layer.is_view(plan_.options.phase))
+      return {gradient(step.output).bytes, gradient(step.output).owned};
+    if (layer.passes_gradient_on()) return {gradient(step.output).bytes, false};
+    return take_gradient(input);
+  }
+
+  /// As Gradient::add() does.
+  void add(GradientMemory& to, GradientMemory& more, int of) {
+    if (to.bytes && !to.owned) {
+      GradientMemory sum = take_gradient(of);
+      free(to);
+      to = std::move(sum);
+    } else if (!to.bytes) {
+      to = more;
+    }
   }
 
   void backward(size_t i) {
@@ -85,17 +138,20 @@ class PassMemory {
     if (!step.needs_backward) return;
     const GraphNode& node = node_of(step);
     for (int read : step.read_backward) recompute(read);
+    GradientMemory& from = gradient(step.output);
+    if (step.activation.kind != Activation::none && from.bytes && !from.owned) {
+      GradientMemory own = take_gradient(step.output);
+      free(from);
+      from = std::move(own);
+    }
     if (step.pooling) touch(bytes_of(node.shape.output));
+    std::vector<std::pair<int, GradientMemory>> to_inputs;
     for (int input : step.inputs)
-      if (plan_.needs_gradient[static_cast<size_t>(input)]) {
-        if (node.layer->is_view(plan_.options.phase))
-          std::swap(gradient(input), gradient(step.output));
-        else if (gradient(input) != 0)
-          touch(bytes_of(input));  // is added to the gradient that is there
-        else
-          take(bytes_of(input), gradient(input));
-      }
-    free(gradient(step.output));
+      if (plan_.needs_gradient[static_cast<size_t>(input)])
+        to_inputs.emplace_back(input, given(step, input));
+    for (auto& [input, more] : to_inputs) add(gradient(input), more, input);
+    free(from);
+    for (auto& [input, more] : to_inputs) free(more);
     free(saved_[i]);
     for (int dead : step.dead_backward) free(value(dead));
   }
@@ -104,15 +160,31 @@ class PassMemory {
   const ExecutionPlan& plan_;
   int64_t batch_;
   const std::function<uint64_t(uint64_t)>& rounded_;
-  std::vector<uint64_t> value_, gradient_, saved_;  // bytes now, by value and by step
+  std::vector<uint64_t> value_, saved_;           // bytes now, by value and by step
+  std::vector<GradientMemory> gradients_;         // by value
+  std::vector<std::optional<size_t>> producers_;  // by value: the step
   uint64_t live_ = 0, peak_ = 0;
 };
 
 }  // namespace
 
+std::vector<uint64_t> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
+                                     const std::function<uint64_t(uint64_t)>& rounded) {
+  return PassMemory(graph, plan, batch, rounded).peaks();
+}
+
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                       const std::function<uint64_t(uint64_t)>& rounded) {
-  return PassMemory(graph, plan, batch, rounded).peak();
+  return std::ranges::max(predict_memory(graph, plan, batch, rounded));
+}
+
+int64_t parts_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch, uint64_t room,
+                       const std::function<uint64_t(uint64_t)>& rounded) {
+  const auto couples = [&](const PlanStep& step) {
+    return graph.nodes[static_cast<size_t>(step.node)].layer->couples_samples(plan.options.phase);
+  };
+  if (batch < 2 || std::ranges::any_of(plan.steps, couples)) return 1;
+  return ceil_div(batch, samples_that_fit(graph, plan, batch, room, rounded));
 }
 
 int64_t samples_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch,

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "matrix/ceil_div.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
@@ -131,15 +130,15 @@ Tensor Network::forward(const Tensor& x, Phase phase) {
 std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tensor>& inputs,
                                                Phase phase) {
   const Graph& graph = impl_->graph;
-  ForwardRun run{.plan = &impl_->plan({.phase = phase,
-                                       .backward = phase == Phase::train,
-                                       .input_gradients = phase == Phase::train}),
-                 .inputs = impl_->prepare(inputs)};
+  ForwardRun run{.inputs = impl_->prepare(inputs)};
+  impl_->last.reset();
   run.batch = run.inputs[0].dim(0);
+  run.plan = &impl_->fitting_plan(
+      {.phase = phase, .backward = phase == Phase::train, .input_gradients = phase == Phase::train},
+      run.batch);
   run.random_step = impl_->random_step;
   run.first_sample = impl_->first_sample;
   if (phase == Phase::train) ++impl_->random_step;
-  impl_->last.reset();
   impl_->forward(run);
   std::map<std::string, Tensor> outputs;
   for (size_t i = 0; i < graph.outputs.size(); ++i)
@@ -151,17 +150,18 @@ std::map<std::string, Tensor> Network::forward(const std::map<std::string, Tenso
 Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phase phase,
                                     bool input_gradient) {
   const bool train = phase == Phase::train;
-  ForwardRun run{.plan = &impl_->plan({.phase = phase,
-                                       .loss = true,
-                                       .backward = train || input_gradient,
-                                       .input_gradients = input_gradient}),
-                 .inputs = impl_->prepare({{impl_->graph.spec.inputs[0].name, x}}),
+  ForwardRun run{.inputs = impl_->prepare({{impl_->graph.spec.inputs[0].name, x}}),
                  .targets = targets.to(impl_->device)};
+  impl_->last.reset();
   run.batch = run.inputs[0].dim(0);
+  run.plan = &impl_->fitting_plan({.phase = phase,
+                                   .loss = true,
+                                   .backward = train || input_gradient,
+                                   .input_gradients = input_gradient},
+                                  run.batch);
   run.random_step = impl_->random_step;
   run.first_sample = impl_->first_sample;
   if (train) ++impl_->random_step;
-  impl_->last.reset();
   impl_->forward(run);
   Loss result{impl_->total_loss(run), {}};
   if (!result.loss.defined())
@@ -204,15 +204,12 @@ void Network::zero_grad(Optimizer& optimizer) {
 
 int64_t Network::parts_of_batch(int64_t batch, Phase phase) {
   const std::optional<uint64_t> room = room_for_tensors(impl_->device);
-  if (!room || batch < 2) return 1;
+  if (!room) return 1;
   const bool train = phase == Phase::train;
   const ExecutionPlan& plan = impl_->plan({.phase = phase, .loss = true, .backward = train});
-  for (const PlanStep& step : plan.steps)
-    if (impl_->graph.nodes[static_cast<size_t>(step.node)].layer->couples_samples(phase)) return 1;
   const Allocator& memory = impl_->device.memory();
-  const int64_t most = samples_that_fit(impl_->graph, plan, batch, *room,
-                                        [&](uint64_t bytes) { return memory.rounded(bytes); });
-  return ceil_div(batch, most);
+  return parts_that_fit(impl_->graph, plan, batch, *room,
+                        [&](uint64_t bytes) { return memory.rounded(bytes); });
 }
 
 void Network::set_layer_timer(LayerTimer timer) { impl_->timer = std::move(timer); }

@@ -1,21 +1,47 @@
 // SPDX-License-Identifier: MIT
 #include "nn/network_impl.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "matrix/memory/allocator.h"
+#include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/sukiyaki_values.h"
 
 namespace kaiseki::nn {
-
 const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
   const int key = (options.phase == Phase::train) | options.loss << 1 | options.backward << 2 |
                   options.input_gradients << 3;
   auto at = plans.find(key);
   if (at == plans.end()) at = plans.emplace(key, make_execution_plan(graph, options)).first;
   return at->second;
+}
+
+const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& options, int64_t batch) {
+  const ExecutionPlan& whole = plan(options);
+  const std::optional<uint64_t> room = options.backward ? room_for_tensors(device) : std::nullopt;
+  if (!room) return whole;
+  const FittedKey key{&whole, batch, device.memory().account().budget};
+  auto at = fitted.find(key);
+  if (at == fitted.end()) at = fitted.emplace(key, fit(whole, batch, *room)).first;
+  return at->second.plan;
+}
+
+FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const {
+  FittedPlan fitted = fit_to_device(graph, whole, batch, room, device);
+  const auto again = std::ranges::count_if(fitted.plan.steps, &PlanStep::recomputed) -
+                     std::ranges::count_if(whole.steps, &PlanStep::recomputed);
+  if (again != 0 || fitted.leaves != 0)
+    log_warning_once("the device has " + format_bytes(room) +
+                     " for the tensors of a pass, which needs more: the backward pass computes " +
+                     std::to_string(again) + " tensors again, and " + format_bytes(fitted.leaves) +
+                     " leave the device for a while");
+  return fitted;
 }
 
 std::span<Parameter> NetworkImpl::parameters_of(const GraphNode& node) {
@@ -124,7 +150,7 @@ ForwardRun NetworkImpl::take_last(bool loss) {
   if (options.backward) return run;
   options.backward = true;
   options.input_gradients = !loss;
-  run.plan = &plan(options);
+  run.plan = &fitting_plan(options, run.batch);
   forward(run);
   return run;
 }

@@ -2,6 +2,7 @@
 // NetworkImpl: the graph of a network, its parameters, its plans and its last forward pass.
 #pragma once
 
+#include <compare>
 #include <map>
 #include <optional>
 
@@ -9,9 +10,18 @@
 #include "nn/graph.h"
 #include "nn/layer_timer.h"
 #include "nn/planner.h"
+#include "nn/recomputation.h"
 #include "nn/swapping.h"
 
 namespace kaiseki::nn {
+
+/// Plans are fitted once for each size of a minibatch and each budget.
+struct FittedKey {
+  const ExecutionPlan* whole;
+  int64_t batch;
+  uint64_t budget;
+  auto operator<=>(const FittedKey&) const = default;
+};
 
 struct NetworkImpl {
   Graph graph;
@@ -24,12 +34,17 @@ struct NetworkImpl {
   std::vector<char> pending;  // by parameter: its gradient is momentum * value, not computed yet
   std::vector<State> states;
   std::map<int, ExecutionPlan> plans;
+  std::map<FittedKey, FittedPlan> fitted;
   std::map<const ExecutionPlan*, SwapHistory> swaps;
   std::optional<ForwardRun> last;
   bool has_weights = false;
   LayerTimer timer;  // empty: no times
 
   const ExecutionPlan& plan(const ExecutionPlanOptions& options);
+  /// The plan for a minibatch of this size. If a pass needs more memory than the device has, some
+  /// values are computed again.
+  const ExecutionPlan& fitting_plan(const ExecutionPlanOptions& options, int64_t batch);
+  FittedPlan fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const;
   std::span<Parameter> parameters_of(const GraphNode& node);
   std::span<State> states_of(const GraphNode& node);
   void allocate();
@@ -43,6 +58,8 @@ struct NetworkImpl {
   std::vector<Tensor> prepare(const std::map<std::string, Tensor>& inputs) const;
   void forward(ForwardRun& run);
   Tensor total_loss(const ForwardRun& run) const;
+  /// Computes the output of a step. `again`: in a backward pass, without saving anything.
+  Tensor run_step(ForwardRun& run, size_t step, bool again);
   /// Computes a freed value again, in a backward pass.
   void recompute(ForwardRun& run, int value);
   /// Goes back through the steps, from the gradients of some values. Returns the gradients of the

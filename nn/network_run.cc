@@ -61,39 +61,47 @@ class LayerClock {
 
 }  // namespace
 
+Tensor NetworkImpl::run_step(ForwardRun& run, size_t i, bool again) {
+  const ExecutionPlan& plan = *run.plan;
+  const PlanStep& step = plan.steps[i];
+  GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
+  std::vector<Tensor> inputs, not_saved;
+  for (int value : step.inputs) inputs.push_back(run.values[static_cast<size_t>(value)]);
+  const auto stream = static_cast<uint32_t>(run.random_step + 1);
+  ForwardPass pass{.phase = plan.options.phase,
+                   .inputs = inputs,
+                   .parameters = parameters_of(node),
+                   .states = states_of(node),
+                   .targets = node.layer->is_loss() ? run.targets : Tensor(),
+                   .random = Random(seed, random_stream(node.name, stream)),
+                   .first_sample = run.first_sample,
+                   .activation = step.activation,
+                   .pooling = step.pooling,
+                   .may_overwrite = step.may_overwrite && !again,
+                   .save_for_backward = step.needs_backward && !again,
+                   .saved = again ? not_saved : run.saved[i]};
+  Tensor output = node.layer->forward(pass);
+  if (!node.layer->fuses_activation()) apply_activation(step.activation, output);
+  return output;
+}
+
 void NetworkImpl::forward(ForwardRun& run) {
   const ExecutionPlan& plan = *run.plan;
   run.values.assign(graph.spec.inputs.size() + graph.nodes.size(), Tensor());
   run.saved.assign(plan.steps.size(), {});
   run.losses.assign(plan.steps.size(), Tensor());
   for (size_t i = 0; i < run.inputs.size(); ++i) run.values[i] = run.inputs[i];
-  Swapping swapping(run, device, swaps[&plan]);
+  std::optional<Swapping> swapping;
+  if (can_swap(device)) swapping.emplace(run, device, swaps[&plan]);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
-    GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
     LayerClock clock(*this, step, false);
-    swapping.begin(plan.forward_time(i));
-    std::vector<Tensor> inputs;
-    for (int value : step.inputs) inputs.push_back(run.values[static_cast<size_t>(value)]);
-    const auto stream = static_cast<uint32_t>(run.random_step + 1);
-    ForwardPass pass{.phase = plan.options.phase,
-                     .inputs = inputs,
-                     .parameters = parameters_of(node),
-                     .states = states_of(node),
-                     .targets = node.layer->is_loss() ? run.targets : Tensor(),
-                     .random = Random(seed, random_stream(node.name, stream)),
-                     .first_sample = run.first_sample,
-                     .activation = step.activation,
-                     .pooling = step.pooling,
-                     .may_overwrite = step.may_overwrite,
-                     .save_for_backward = step.needs_backward,
-                     .saved = run.saved[i]};
-    Tensor output = node.layer->forward(pass);
-    if (!node.layer->fuses_activation()) apply_activation(step.activation, output);
-    if (node.layer->is_loss()) run.losses[i] = output;
+    if (swapping) swapping->begin(plan.forward_time(i));
+    Tensor output = run_step(run, i, false);
+    if (graph.nodes[static_cast<size_t>(step.node)].layer->is_loss()) run.losses[i] = output;
     run.values[static_cast<size_t>(step.output)] = std::move(output);
     for (int value : step.dead) run.values[static_cast<size_t>(value)] = Tensor();
-    swapping.end_forward();
+    if (swapping) swapping->end_forward();
     clock.end();
   }
 }
@@ -115,18 +123,21 @@ void NetworkImpl::recompute(ForwardRun& run, int value) {
   Tensor& output = run.values[static_cast<size_t>(value)];
   if (output.defined()) return;
   const auto& steps = run.plan->steps;
-  const auto producer = std::find_if(steps.begin(), steps.end(),
-                                     [&](const PlanStep& step) { return step.output == value; });
+  const auto producer = std::ranges::find(steps, value, &PlanStep::output);
   if (producer == steps.end() || !producer->recomputed) return;
-  recompute(run, producer->inputs[0]);
+  for (int input : producer->inputs) recompute(run, input);
+  const auto i = static_cast<size_t>(producer - steps.begin());
   GraphNode& node = graph.nodes[static_cast<size_t>(producer->node)];
   output =
-      node.layer->recompute({.phase = run.plan->options.phase,
-                             .input = run.values[static_cast<size_t>(producer->inputs[0])],
-                             .parameters = parameters_of(node),
-                             .states = states_of(node),
-                             .activation = producer->activation,
-                             .saved = run.saved[static_cast<size_t>(producer - steps.begin())]});
+      !node.layer->recomputes_output()
+          ? run_step(run, i, true)
+          : node.layer->recompute({.phase = run.plan->options.phase,
+                                   .input = run.values[static_cast<size_t>(producer->inputs[0])],
+                                   .parameters = parameters_of(node),
+                                   .states = states_of(node),
+                                   .activation = producer->activation,
+                                   .saved = run.saved[i]});
+  for (int dead : producer->dead_again) run.values[static_cast<size_t>(dead)] = Tensor();
 }
 
 std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> seeds) {
@@ -135,23 +146,31 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
   for (size_t i = 0; i < seeds.size(); ++i) of_values[i].value = seeds[i];
   std::vector<Tensor*> waiting;
   for (Gradient& gradient : of_values) waiting.push_back(&gradient.value);
-  Swapping swapping(run, device, swaps[&plan], waiting);
+  std::optional<Swapping> swapping;
+  if (can_swap(device)) swapping.emplace(run, device, swaps[&plan], waiting);
   for (size_t i = plan.steps.size(); i-- > 0;) {
     const PlanStep& step = plan.steps[i];
     GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
     const Layer& layer = *node.layer;
     Gradient from = std::exchange(of_values[static_cast<size_t>(step.output)], {});
-    if (!step.needs_backward || (!from.value.defined() && !layer.is_loss())) continue;
+    if (!step.needs_backward) continue;
+    if (!from.value.defined() && !layer.is_loss()) {  // later steps count on what this one reads
+      for (int value : step.read_backward) recompute(run, value);
+      for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
+      continue;
+    }
     LayerClock clock(*this, step, true);
-    swapping.begin(plan.backward_time(i));
-    swapping.keep(from.value);
+    if (swapping) {
+      swapping->begin(plan.backward_time(i));
+      swapping->keep(from.value);
+    }
     const BackwardReads reads = layer.backward_reads();
     if (reads.output || step.activation.kind != Activation::none) recompute(run, step.output);
     const Tensor& output = run.values[static_cast<size_t>(step.output)];
     if (step.activation.kind != Activation::none) {
       from.value = activation_gradient(step.activation, output, from.value, from.owned);
       from.owned = true;
-      swapping.keep(from.value);
+      if (swapping) swapping->keep(from.value);
     }
     const bool last =
         std::ranges::find(step.dead_backward, step.output) != step.dead_backward.end();
@@ -191,11 +210,11 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
       Tensor& given = pass.grad_inputs[k];
       const bool passed_on = given.shares_storage_with(from.value);
       of_values[static_cast<size_t>(step.inputs[k])].add(
-          given, !pass.shared && (!passed_on || from.owned));
+          given, !layer.passes_gradient_on() && (!passed_on || from.owned));
     }
     run.saved[i].clear();
     for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
-    swapping.end_backward();
+    if (swapping) swapping->end_backward();
     clock.end();
   }
   write_pending(0, parameters.size());

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "nn/lifetimes.h"
+
 namespace kaiseki::nn {
 namespace {
 
@@ -21,8 +23,7 @@ class ExecutionPlanner {
     fuse_poolings();
     find_folded_loss();
     find_gradients();
-    find_last_uses();
-    find_uses();
+    find_lifetimes(plan_, graph_);
     return std::move(plan_);
   }
 
@@ -177,89 +178,6 @@ class ExecutionPlanner {
         if (plan_.needs_gradient[static_cast<size_t>(value)]) step.needs_backward = true;
       plan_.needs_gradient[static_cast<size_t>(step.output)] = step.needs_backward;
     }
-  }
-
-  /// Returns the values that the backward pass reads.
-  std::vector<bool> find_read_backward() {
-    std::vector<bool> read(values_);
-    for (PlanStep& step : plan_.steps) {
-      if (!step.needs_backward) continue;
-      const BackwardReads reads = layer_of(step).backward_reads();
-      if (reads.input) step.read_backward = step.inputs;
-      if (reads.output || step.activation.kind != Activation::none)
-        step.read_backward.push_back(step.output);
-      for (int value : step.read_backward) read[static_cast<size_t>(value)] = true;
-    }
-    return read;
-  }
-
-  /// Marks the outputs that the backward pass computes again. Returns the values that stay in
-  /// memory for it.
-  std::vector<bool> find_recomputed(const std::vector<bool>& read) {
-    std::vector<bool> kept = read;
-    for (PlanStep& step : plan_.steps) {
-      const auto v = static_cast<size_t>(step.output);
-      step.recomputed = step.needs_backward && layer_of(step).recomputes_output() && read[v] &&
-                        !is_output(step.output);
-      if (step.recomputed) kept[v] = false;
-    }
-    return kept;
-  }
-
-  void find_last_uses() {
-    const std::vector<bool> kept = find_recomputed(find_read_backward());
-    std::vector<bool> seen(values_), seen_backward(values_);
-    for (size_t i = plan_.steps.size(); i-- > 0;) {
-      PlanStep& step = plan_.steps[i];
-      std::vector<int> touched = step.inputs;
-      touched.push_back(step.output);
-      for (int value : touched) {
-        const auto v = static_cast<size_t>(value);
-        if (seen[v]) continue;
-        seen[v] = true;
-        if (!kept[v] && !is_output(value)) step.dead.push_back(value);
-      }
-      step.may_overwrite = !step.inputs.empty() && can_overwrite(step, kept);
-    }
-    for (PlanStep& step : plan_.steps)
-      for (int value : step.read_backward) {
-        const auto v = static_cast<size_t>(value);
-        if (seen_backward[v]) continue;
-        seen_backward[v] = true;
-        if (!is_output(value)) step.dead_backward.push_back(value);
-      }
-  }
-
-  /// To compute a value again, its step reads its first input at the same time.
-  void add_use(int value, size_t time) {
-    plan_.uses[static_cast<size_t>(value)].push_back(time);
-    const PlanStep* producer = producer_step(value);
-    if (time >= plan_.steps.size() && producer && producer->recomputed)
-      add_use(producer->inputs[0], time);
-  }
-
-  void find_uses() {
-    plan_.uses.assign(values_, {});
-    plan_.gradient_uses.assign(values_, {});
-    for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      const PlanStep& step = plan_.steps[i];
-      std::vector<int> touched = step.inputs;
-      touched.push_back(step.output);
-      for (int value : touched) add_use(value, plan_.forward_time(i));
-      if (!step.needs_backward) continue;
-      for (int value : step.read_backward) add_use(value, plan_.backward_time(i));
-      for (int value : touched)
-        plan_.gradient_uses[static_cast<size_t>(value)].push_back(plan_.backward_time(i));
-    }
-    for (auto* all : {&plan_.uses, &plan_.gradient_uses})
-      for (std::vector<size_t>& times : *all) std::ranges::sort(times);
-  }
-
-  bool can_overwrite(const PlanStep& step, const std::vector<bool>& kept) {
-    const int value = step.inputs[0];
-    PlanStep* producer = producer_step(value);
-    return producer && !kept[static_cast<size_t>(value)] && !is_output(value) &&
-           consumers_of(value).size() == 1 && !layer_of(*producer).is_view(plan_.options.phase);
   }
 
   const Graph& graph_;

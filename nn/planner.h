@@ -29,6 +29,7 @@ struct PlanStep {
   std::vector<int> read_backward = {};  // values that the backward step reads
   std::vector<int> dead = {};           // values that nothing reads after the forward step
   std::vector<int> dead_backward = {};  // values that nothing reads after the backward step
+  std::vector<int> dead_again = {};     // values that nothing reads after the output is recomputed
 };
 
 /// Times count the forward steps, and then the backward steps: time `steps - 1` is the last forward
@@ -39,7 +40,9 @@ struct ExecutionPlan {
   /// By value: the times of the steps that read or write it, and those of its gradient.
   std::vector<std::vector<size_t>> uses, gradient_uses;
   std::vector<bool> needs_gradient;  // by value
-  std::vector<int> outputs;          // values, in the order of Graph::outputs
+  /// By value: it stays in memory for the backward pass, but its step could compute it again.
+  std::vector<bool> droppable;
+  std::vector<int> outputs;  // values, in the order of Graph::outputs
   /// The step of the loss that computes the first output as its probabilities.
   std::optional<size_t> folded_loss;
 

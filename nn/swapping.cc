@@ -16,19 +16,13 @@ constexpr size_t kStepsAhead = 2;
 
 Swapping::Swapping(ForwardRun& run, Device device, SwapHistory& history,
                    const std::vector<Tensor*>& gradients)
-    : run_(run),
-      device_(device),
-      enabled_(!device.is_cpu() || device.memory().backing()),
-      history_(history),
-      gradients_(gradients) {
+    : run_(run), device_(device), history_(history), gradients_(gradients) {
   history_.values.resize(run.values.size());
   history_.saved.resize(run.plan->steps.size());
-  if (enabled_) device_.memory().add_evictor(*this);
+  device_.memory().add_evictor(*this);
 }
 
-Swapping::~Swapping() {
-  if (enabled_) device_.memory().remove_evictor(*this);
-}
+Swapping::~Swapping() { device_.memory().remove_evictor(*this); }
 
 bool Swapping::is_swappable(const Tensor& tensor) const {
   return tensor.defined() && tensor.device() == device_ && tensor.buffer().bytes() >= kSmallest &&
@@ -89,7 +83,7 @@ void Swapping::end_forward() {
   const auto left = [](const std::vector<char>& history) {
     return std::find(history.begin(), history.end(), 1) != history.end();
   };
-  if (!enabled_ || !(left(history_.values) || left(history_.saved))) return;
+  if (!left(history_.values) && !left(history_.saved)) return;
   const size_t steps = run_.plan->steps.size();
   ++now_;  // the step's own tensors may leave
   for (const SwapCandidate& one : candidates())
@@ -103,7 +97,6 @@ void Swapping::copy_back(const Tensor& tensor) const {
 }
 
 void Swapping::end_backward() {
-  if (!enabled_) return;
   const ExecutionPlan& plan = *run_.plan;
   for (size_t time = now_ + 1; time <= now_ + kStepsAhead && time < 2 * plan.steps.size(); ++time) {
     const size_t i = 2 * plan.steps.size() - 1 - time;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "matrix/backend/has_devices.h"
 #include "matrix/memory/allocator.h"
 #include "nn/forward_run.h"
 
@@ -15,6 +16,11 @@ namespace kaiseki::nn {
 struct SwapHistory {
   std::vector<char> values, saved;  // by value, and by step
 };
+
+/// Returns whether tensors of the device can wait elsewhere.
+inline bool can_swap(Device device) {
+  return kHasDevices && (!device.is_cpu() || device.memory().backing() != nullptr);
+}
 
 /// Serves one forward or backward pass, on the thread that constructs it.
 class Swapping : public Evictor {
@@ -55,7 +61,6 @@ class Swapping : public Evictor {
 
   ForwardRun& run_;
   Device device_;
-  bool enabled_;
   SwapHistory& history_;
   std::vector<Tensor*> gradients_;
   size_t now_ = 0;

@@ -1,21 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The options of the pool's commands: serve and join.
-#include "base/environment.h"
 #include "cli/options/shared.h"
 
 namespace kaiseki::cli {
-namespace {
-
-bool is_bytes(std::string_view text) {
-  try {
-    return parse_bytes(text, "--memory") > 0;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-}  // namespace
-
 CommandText add_options(OptionSet& set, ServeCommand& c) {
   set.text("--host", "ADDRESS", c.host,
            "Address to listen on. Other machines can connect only with TLS");

@@ -21,6 +21,14 @@ bool is_workspace(std::string_view text) {
 
 }  // namespace
 
+bool is_bytes(std::string_view text) {
+  try {
+    return parse_bytes(text, "--memory") > 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void add_network(OptionSet& set, std::string& network) {
   set.text("network", "NET", network,
            "A JSON or ONNX file, or the name of a network, such as lenet. Named networks are in "

@@ -10,6 +10,8 @@ namespace kaiseki::cli {
 void add_network(OptionSet& set, std::string& network);
 /// Weights that a command needs unless the network's file holds them.
 void add_weights(OptionSet& set, std::string& weights);
+/// Returns whether the text is a size of a device's memory, such as 8G.
+bool is_bytes(std::string_view text);
 void add_device(OptionSet& set, DeviceOptions& options);
 /// For commands that compute convolutions.
 void add_convolutions(OptionSet& set, DeviceOptions& options);

@@ -15,9 +15,13 @@ CommandText add_options(OptionSet& set, SummaryCommand& c) {
   add_network(set, c.network);
   set.whole("--batch-size", c.batch_size, kBatchSize, "Samples in a batch");
   set.flag("--json", c.json, "Print one JSON line for each layer");
+  set.checked_text("--memory", "BYTES", c.memory, "bytes such as 2G", is_bytes,
+                   "Show how a training would run on a device with this memory");
+  add_device(set, c.device);
   return {"summary", "Show the output shape, parameters, work and memory of each layer",
           "Examples:\n  kaiseki summary lenet\n  kaiseki summary resnet.onnx\n"
-          "  kaiseki summary cifar --batch-size 64"};
+          "  kaiseki summary cifar --batch-size 64\n"
+          "  kaiseki summary resnet50 --batch-size 128 --memory 2G"};
 }
 
 CommandText add_options(OptionSet& set, TuneCommand& c) {

@@ -68,6 +68,8 @@ void add_files(OptionSet& set, TrainCommand& c) {
   group.text("--spill", "DIR", c.device.spill,
              "On the CPU, tensors that exceed KAISEKI_DEVICE_MEMORY wait in files of this folder "
              "(default: KAISEKI_SPILL_DIR, else they stay)");
+  group.text("--trace", "FILE", c.trace,
+             "Write a timeline of the device's queues to this file, in Chrome's trace format");
   group.flag("--memory", c.memory, "Show how much of the device's memory was used");
   group.whole("--log-every", c.log_every, kPositive, "Steps between two lines of --log");
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "matrix/backend/has_devices.h"
 #include "matrix/linalg/batch.h"
 #include "matrix/linalg/factor_lu.h"
 #include "matrix/tensor.h"
@@ -17,12 +18,6 @@ namespace kaiseki::linalg {
 
 /// Smaller matrices take less time on the CPU.
 inline constexpr int64_t kDeviceSize = 1024;
-
-#ifdef __EMSCRIPTEN__
-inline constexpr bool kHasDevices = false;
-#else
-inline constexpr bool kHasDevices = true;
-#endif
 
 /// Calls check_matrices(). Returns whether a is one f32 matrix on a device other than the CPU. It
 /// must have kDeviceSize rows and columns or more. Always inline, so that WebAssembly leaves out

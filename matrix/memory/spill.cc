@@ -14,6 +14,7 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/timeline.h"
 
 namespace kaiseki {
 namespace {
@@ -126,6 +127,7 @@ RawMemory* spill_files() { return files().enabled() ? &files() : nullptr; }
 
 void write_spilled(void* file, const void* from, uint64_t bytes) {
 #ifdef __linux__
+  const TimelineSpan span("files", "write", bytes);
   const int descriptor = static_cast<SpillFile*>(file)->descriptor;
   move_all("write", bytes, [&](uint64_t done) {
     return ::pwrite(descriptor, static_cast<const char*>(from) + done, bytes - done,
@@ -139,6 +141,7 @@ void write_spilled(void* file, const void* from, uint64_t bytes) {
 
 void read_spilled(const void* file, void* to, uint64_t bytes) {
 #ifdef __linux__
+  const TimelineSpan span("files", "read", bytes);
   const int descriptor = static_cast<const SpillFile*>(file)->descriptor;
   move_all("read", bytes, [&](uint64_t done) {
     return ::pread(descriptor, static_cast<char*>(to) + done, bytes - done,

@@ -2,6 +2,7 @@
 #include "matrix/ops/conv.h"
 
 #include "matrix/backend/dispatch.h"
+#include "matrix/backend/has_devices.h"
 #include "matrix/conv/out_of_core/run.h"
 #include "matrix/conv/select.h"
 #include "matrix/ops/check.h"
@@ -59,7 +60,7 @@ ConvProblem checked_problem(std::string_view operation, const Shape& x, const Sh
 Shape output_shape(const ConvProblem& p) { return {p.n, p.k, p.out_h(), p.out_w()}; }
 
 void run(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
-  if (conv::needs_pieces(args))
+  if (kHasDevices && conv::needs_pieces(args))
     conv::run_in_pieces(backend, problem, args);
   else
     run_convolution(backend, problem, args);

@@ -28,10 +28,10 @@ class Add : public Layer {
     onnx.add(onnx.node(onnx.inputs.size() == 2 ? "Add" : "Sum"));
   }
   bool fuses_activation() const override { return true; }
+  bool passes_gradient_on() const override { return true; }
   void backward(BackwardPass& pass) const override {
     for (size_t i = 0; i < pass.shapes.size(); ++i)
       if (pass.needs_gradient[i]) pass.grad_inputs[i] = pass.grad_output;
-    pass.shared = true;
   }
 };
 

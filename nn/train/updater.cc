@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/timeline.h"
 #include "matrix/ceil_div.h"
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
@@ -115,6 +116,8 @@ Updater::Result Updater::update() {
   network_.zero_grad(optimizer_);
   choose_parts();
   Result result = accumulate_ == 1 && parts_ == 1 ? of_one_minibatch() : accumulated();
+  std::optional<TimelineSpan> span;  // on other devices the time is that of their queues
+  if (network_.device().is_cpu()) span.emplace("steps", "update");
   optimizer_.step(network_.parameters(), network_.gradients(), rate);
   return result;
 }

@@ -196,7 +196,7 @@ def benches_of_layers():
     check({"conv1", "fc3", "(update)"} <= set(names) and len(names) == len(set(names)), "one line for each layer", done.stdout)
     check(abs(sum(line["share"] for line in lines) - 1) < 1e-6, "the shares add up to 1", done.stdout)
     check(all(line["forward_milliseconds"] > 0 for line in lines), "each layer takes time", done.stdout)
-    events = json.loads(pathlib.Path("trace.json").read_text())["traceEvents"]
+    events = [event for event in json.loads(pathlib.Path("trace.json").read_text())["traceEvents"] if event["ph"] == "X"]
     conv = [event["cat"] for event in events if event["name"] == "conv1"]
     check(conv == ["forward", "backward"], "the trace has both passes of a layer", events)
     check(events == sorted(events, key=lambda event: event["ts"]) and events[-1]["name"] == "(update)", "in the order of time", events)

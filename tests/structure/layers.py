@@ -28,6 +28,7 @@ LEVELS = {
         {"matrix/conv/out_of_core"},
         {"matrix/backend/*"},
         {"matrix/ops"},
+        {"matrix/cost"},
         {"matrix/linalg"},
     ],
     "nn": [

@@ -35,6 +35,7 @@ set(left_out_sources_without_threads iterator_test.cc checkpoint_test.cc minibat
   pooled_test.cc trainer_test.cc updater_test.cc)
 set(left_out_without_threads
   "every index runs once*"
+  "timeline: any thread*"
   "expression: a text is parsed once*"
   "several threads may compute at once"
   "dot_filter uses little memory*"

@@ -36,10 +36,18 @@ test(`${SECONDS} s of training do not grow memory`, async () => {
     await press(page, 'Start');
     await until(page, 'Step', (value) => value > 100);
     await until(page, 'Test accuracy', (value) => value > 0);
-    const first = await measured();
-    for (const end = Date.now() + 1000 * SECONDS; Date.now() < end;)
-      await page.waitForTimeout(Math.min(30_000, end - Date.now()));
-    const last = await measured();
+    const trained = async () => {
+      for (const end = Date.now() + 1000 * SECONDS; Date.now() < end;)
+        await page.waitForTimeout(Math.min(30_000, end - Date.now()));
+      return measured();
+    };
+    let first = await measured(),
+      last = await trained();
+    // A convolution's measurements may end meanwhile. The solver that they choose may keep more memory, once.
+    for (let again = 0; again < 2 && last.inUse > 1.01 * first.inUse; again++) {
+      first = last;
+      last = await trained();
+    }
     assert.ok(last.step > first.step);
     assert.equal(last.handles, first.handles);
     assert.equal(last.heap, first.heap);

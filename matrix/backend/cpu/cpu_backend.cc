@@ -33,6 +33,7 @@ class CpuMemory : public RawMemory {
   bool divisible() const override { return can_discard_host(); }
   void discard(void* part, uint64_t bytes) noexcept override { discard_host(part, bytes); }
 
+#ifdef __linux__  // other systems have no files without names
   RawMemory* backing() override { return spill_files(); }
   void start_upload(void* block, const void* file, uint64_t bytes) override {
     read_spilled(file, block, bytes);
@@ -40,6 +41,7 @@ class CpuMemory : public RawMemory {
   void start_download(void* file, void* block, uint64_t bytes) override {
     write_spilled(file, block, bytes);
   }
+#endif
 };
 
 void cap_instruction_set(const std::string& target) {

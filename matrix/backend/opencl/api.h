@@ -33,6 +33,7 @@ namespace kaiseki::opencl {
   X(clFlush)                        \
   X(clGetDeviceIDs)                 \
   X(clGetDeviceInfo)                \
+  X(clGetEventProfilingInfo)        \
   X(clGetKernelWorkGroupInfo)       \
   X(clGetPlatformIDs)               \
   X(clGetPlatformInfo)              \

@@ -82,16 +82,17 @@ void gemm_clblast(OpenclDevice& device, const GemmArgs& args) {
   cl_command_queue queue = device.queue();
   device.enqueue("CLBlastSgemm", bytes, [&] {
     std::lock_guard lock(device.launch_mutex());
+    CommandTimer timer(device.timed_queue(), {"kernel", "CLBlastSgemm"});
     if (args.batch == 1)
       return library().sgemm(kRowMajor, transpose(args.trans_a), transpose(args.trans_b),
                              size(args.m), size(args.n), size(args.k), alpha, a.memory, a.offset,
                              size(args.lda), b.memory, b.offset, size(args.ldb), beta, c.memory,
-                             c.offset, size(args.ldc), &queue, nullptr);
+                             c.offset, size(args.ldc), &queue, timer.event());
     return library().batched(
         kRowMajor, transpose(args.trans_a), transpose(args.trans_b), size(args.m), size(args.n),
         size(args.k), alpha, a.memory, a.offset, size(args.lda), size(args.stride_a), b.memory,
         b.offset, size(args.ldb), size(args.stride_b), beta, c.memory, c.offset, size(args.ldc),
-        size(args.stride_c), size(args.batch), &queue, nullptr);
+        size(args.stride_c), size(args.batch), &queue, timer.event());
   });
   for (const Place* place : {&a, &b, &c}) device.used(place->memory);
   if (args.bias_kind != GemmArgs::Bias::none || args.activation != Activation::none)

@@ -56,8 +56,9 @@ void copy(OpenclDevice& device, const CopyArgs& args) {
     auto target =
         static_cast<cl_mem>(to.buffer().on_device(whole ? Access::write : Access::read_write));
     device.enqueue("clEnqueueCopyBuffer", from.bytes() + to.bytes(), [&] {
+      CommandTimer timer(device.timed_queue(), {"copy", "copy", from.bytes()});
       return cl().clEnqueueCopyBuffer(device.queue(), source, target, from.offset() * size,
-                                      to.offset() * size, from.bytes(), 0, nullptr, nullptr);
+                                      to.offset() * size, from.bytes(), 0, nullptr, timer.event());
     });
     device.used(source);
     return device.used(target);
@@ -69,9 +70,10 @@ void copy(OpenclDevice& device, const CopyArgs& args) {
     const size_t from_at[] = {bytes(from.offset()), 0, 0}, to_at[] = {bytes(to.offset()), 0, 0};
     const size_t region[] = {bytes(layout.dims[1]), static_cast<size_t>(layout.dims[0]), 1};
     device.enqueue("clEnqueueCopyBufferRect", from.bytes() + to.bytes(), [&] {
+      CommandTimer timer(device.timed_queue(), {"copy", "copy", from.bytes()});
       return cl().clEnqueueCopyBufferRect(device.queue(), source, target, from_at, to_at, region,
                                           bytes(layout.from[0]), 0, bytes(layout.to[0]), 0, 0,
-                                          nullptr, nullptr);
+                                          nullptr, timer.event());
     });
     device.used(source);
     return device.used(target);

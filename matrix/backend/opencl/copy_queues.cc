@@ -34,6 +34,8 @@ const cl_event* list(const std::vector<cl_event>& events) {
 /// Some drivers copy rectangles slowly, so long rows are copied one by one.
 constexpr uint64_t kLongRow = uint64_t{64} << 10;  // bytes
 
+uint64_t bytes_of(const CopyRegion& region) { return region.row * region.rows * region.planes; }
+
 bool has_long_rows(const CopyRegion& region) {
   return region.row >= kLongRow || (region.rows == 1 && region.planes == 1);
 }
@@ -59,51 +61,58 @@ cl_int for_each_row(const CopyRegion& region, const std::vector<cl_event>& befor
 
 }  // namespace
 
-cl_int write_region(cl_command_queue queue, cl_bool wait, cl_mem block, const void* host,
+cl_int write_region(const TimedQueue& queue, cl_bool wait, cl_mem block, const void* host,
                     const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done) {
   if (has_long_rows(region))
     return for_each_row(
         region, before, done,
         [&](uint64_t to, uint64_t from, const std::vector<cl_event>& events, cl_event* event) {
+          CommandTimer timer(queue, upload_of(region.row), event);
           return cl().clEnqueueWriteBuffer(
-              queue, block, wait, to, region.row, static_cast<const char*>(host) + from,
-              static_cast<cl_uint>(events.size()), list(events), event);
+              queue.handle, block, wait, to, region.row, static_cast<const char*>(host) + from,
+              static_cast<cl_uint>(events.size()), list(events), timer.event());
         });
   const size_t to[] = {region.block.first, 0, 0}, from[] = {region.host.first, 0, 0},
                size[] = {region.row, region.rows, region.planes};
-  return cl().clEnqueueWriteBufferRect(queue, block, wait, to, from, size, region.block.row_pitch,
-                                       region.block.plane_pitch, region.host.row_pitch,
-                                       region.host.plane_pitch, host,
-                                       static_cast<cl_uint>(before.size()), list(before), done);
+  CommandTimer timer(queue, upload_of(bytes_of(region)), done);
+  return cl().clEnqueueWriteBufferRect(
+      queue.handle, block, wait, to, from, size, region.block.row_pitch, region.block.plane_pitch,
+      region.host.row_pitch, region.host.plane_pitch, host, static_cast<cl_uint>(before.size()),
+      list(before), timer.event());
 }
 
-cl_int read_region(cl_command_queue queue, cl_bool wait, cl_mem block, void* host,
+cl_int read_region(const TimedQueue& queue, cl_bool wait, cl_mem block, void* host,
                    const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done) {
   if (has_long_rows(region))
     return for_each_row(
         region, before, done,
         [&](uint64_t from, uint64_t to, const std::vector<cl_event>& events, cl_event* event) {
-          return cl().clEnqueueReadBuffer(queue, block, wait, from, region.row,
-                                          static_cast<char*>(host) + to,
-                                          static_cast<cl_uint>(events.size()), list(events), event);
+          CommandTimer timer(queue, download_of(region.row), event);
+          return cl().clEnqueueReadBuffer(
+              queue.handle, block, wait, from, region.row, static_cast<char*>(host) + to,
+              static_cast<cl_uint>(events.size()), list(events), timer.event());
         });
   const size_t from[] = {region.block.first, 0, 0}, to[] = {region.host.first, 0, 0},
                size[] = {region.row, region.rows, region.planes};
-  return cl().clEnqueueReadBufferRect(queue, block, wait, from, to, size, region.block.row_pitch,
-                                      region.block.plane_pitch, region.host.row_pitch,
-                                      region.host.plane_pitch, host,
-                                      static_cast<cl_uint>(before.size()), list(before), done);
+  CommandTimer timer(queue, download_of(bytes_of(region)), done);
+  return cl().clEnqueueReadBufferRect(
+      queue.handle, block, wait, from, to, size, region.block.row_pitch, region.block.plane_pitch,
+      region.host.row_pitch, region.host.plane_pitch, host, static_cast<cl_uint>(before.size()),
+      list(before), timer.event());
 }
 
-CopyQueues::CopyQueues(cl_context context, cl_device_id device, cl_command_queue kernels,
+CopyQueues::CopyQueues(cl_context context, cl_device_id device, const TimedQueue& kernels,
                        const std::string& label)
-    : kernels_(kernels),
-      pinned_(context, kernels, [this](const void* host) { finish_copies(host); }) {
+    : kernels_(kernels.handle),
+      uploads_{nullptr, "uploads", kernels.times},
+      downloads_{nullptr, "downloads", kernels.times},
+      pinned_(context, kernels.handle, [this](const void* host) { finish_copies(host); }) {
   cl_int status = CL_SUCCESS;
-  uploads_ = cl().clCreateCommandQueue(context, device, 0, &status);
+  const cl_command_queue_properties properties = queue_properties(kernels.times);
+  uploads_.handle = cl().clCreateCommandQueue(context, device, properties, &status);
   check(status, "clCreateCommandQueue", label);
-  downloads_ = cl().clCreateCommandQueue(context, device, 0, &status);
-  if (status != CL_SUCCESS) cl().clReleaseCommandQueue(uploads_);
+  downloads_.handle = cl().clCreateCommandQueue(context, device, properties, &status);
+  if (status != CL_SUCCESS) cl().clReleaseCommandQueue(uploads_.handle);
   check(status, "clCreateCommandQueue", label);
 }
 
@@ -116,8 +125,8 @@ CopyQueues::~CopyQueues() {
     if (part.memory) pinned_.free(part.memory);
   }
   for (auto& [address, event] : copy_of_address_) release(event);
-  cl().clReleaseCommandQueue(uploads_);
-  cl().clReleaseCommandQueue(downloads_);
+  cl().clReleaseCommandQueue(uploads_.handle);
+  cl().clReleaseCommandQueue(downloads_.handle);
 }
 
 void CopyQueues::used(cl_mem block) {
@@ -146,7 +155,8 @@ cl_int CopyQueues::reuse(cl_mem block) {
 }
 
 cl_int CopyQueues::finish() {
-  const cl_int uploads = cl().clFinish(uploads_), downloads = cl().clFinish(downloads_);
+  const cl_int uploads = cl().clFinish(uploads_.handle),
+               downloads = cl().clFinish(downloads_.handle);
   return uploads == CL_SUCCESS ? downloads : uploads;
 }
 
@@ -211,12 +221,15 @@ cl_int CopyQueues::copy(cl_mem block, const char* host, uint64_t bytes, cl_event
     cl_int status = prepare(part, length);
     if (status != CL_SUCCESS) return status;
     std::memcpy(part.memory, host + at, length);
-    status =
-        cl().clEnqueueWriteBuffer(uploads_, block, CL_FALSE, at, length, part.memory,
-                                  static_cast<cl_uint>(before.size()), list(before), &part.copy);
+    {
+      CommandTimer timer(uploads_, upload_of(length), &part.copy);
+      status = cl().clEnqueueWriteBuffer(uploads_.handle, block, CL_FALSE, at, length, part.memory,
+                                         static_cast<cl_uint>(before.size()), list(before),
+                                         timer.event());
+    }
     if (status != CL_SUCCESS) return status;
     *last = part.copy;
-    status = cl().clFlush(uploads_);
+    status = cl().clFlush(uploads_.handle);
     if (status != CL_SUCCESS) return status;
   }
   return CL_SUCCESS;
@@ -240,13 +253,13 @@ cl_int CopyQueues::start_upload(cl_mem block, const void* host, const CopyRegion
   cl_event done = nullptr;
   status = write_region(uploads_, CL_FALSE, block, host, region, after_use(block, host), &done);
   if (status != CL_SUCCESS) {
-    cl().clFinish(uploads_);  // some rows may be queued
+    cl().clFinish(uploads_.handle);  // some rows may be queued
     return status;
   }
   remember(copy_of_address_, host, done);
   status = let_kernels_wait(block, done);
   release(done);
-  return status == CL_SUCCESS ? cl().clFlush(uploads_) : status;
+  return status == CL_SUCCESS ? cl().clFlush(uploads_.handle) : status;
 }
 
 cl_int CopyQueues::start_download(void* host, cl_mem block, const CopyRegion& region) {
@@ -256,7 +269,7 @@ cl_int CopyQueues::start_download(void* host, cl_mem block, const CopyRegion& re
   cl_event done = nullptr;
   status = read_region(downloads_, CL_FALSE, block, host, region, after_use(block, host), &done);
   if (status != CL_SUCCESS) {
-    cl().clFinish(downloads_);  // some rows may be queued
+    cl().clFinish(downloads_.handle);  // some rows may be queued
     return status;
   }
   remember(copy_of_address_, static_cast<const void*>(host), done);
@@ -265,7 +278,7 @@ cl_int CopyQueues::start_download(void* host, cl_mem block, const CopyRegion& re
     remember(leaving_, block, done);
   }
   release(done);
-  return cl().clFlush(downloads_);
+  return cl().clFlush(downloads_.handle);
 }
 
 cl_int CopyQueues::finish_copies(const void* host) {

@@ -12,21 +12,22 @@
 #include <vector>
 
 #include "matrix/backend/opencl/api.h"
+#include "matrix/backend/opencl/command_times.h"
 #include "matrix/backend/opencl/pinned_memory.h"
 
 namespace kaiseki::opencl {
 
 /// Copy a region on a queue, after the given events.
-cl_int write_region(cl_command_queue queue, cl_bool wait, cl_mem block, const void* host,
+cl_int write_region(const TimedQueue& queue, cl_bool wait, cl_mem block, const void* host,
                     const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done);
-cl_int read_region(cl_command_queue queue, cl_bool wait, cl_mem block, void* host,
+cl_int read_region(const TimedQueue& queue, cl_bool wait, cl_mem block, void* host,
                    const CopyRegion& region, const std::vector<cl_event>& before, cl_event* done);
 
 /// Functions that return cl_int give the status of the first call that fails.
 class CopyQueues {
  public:
   /// `kernels`: the in-order queue of the kernels. Throws DeviceError.
-  CopyQueues(cl_context context, cl_device_id device, cl_command_queue kernels,
+  CopyQueues(cl_context context, cl_device_id device, const TimedQueue& kernels,
              const std::string& label);
   ~CopyQueues();
   CopyQueues(const CopyQueues&) = delete;
@@ -76,7 +77,8 @@ class CopyQueues {
   /// The same, and the last copy of the address.
   std::vector<cl_event> after_use(cl_mem block, const void* host);
 
-  cl_command_queue kernels_, uploads_ = nullptr, downloads_ = nullptr;
+  cl_command_queue kernels_;
+  TimedQueue uploads_, downloads_;
   std::mutex copy_mutex_;  // of what the copies alone use. They may wait for other copies
   std::array<PinnedPart, 8> parts_;
   size_t next_ = 0;

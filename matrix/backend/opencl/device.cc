@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/timeline.h"
 #include "matrix/backend/opencl/status.h"
 #include "matrix/memory/host_room.h"
 #include "matrix/opencl.h"
@@ -41,7 +42,10 @@ OpenclDevice::OpenclDevice(int index, const OpenclDeviceProperties& facts)
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(facts_.platform_id), 0};
   context_ = cl().clCreateContext(properties, 1, &facts_.id, nullptr, nullptr, &status);
   check(status, "clCreateContext", label_);
-  queue_ = cl().clCreateCommandQueue(context_, facts_.id, 0, &status);
+  if (timeline_records())
+    times_ = std::make_unique<CommandTimes>("opencl:" + std::to_string(index));
+  queue_ = {cl().clCreateCommandQueue(context_, facts_.id, queue_properties(times_.get()), &status),
+            "kernels", times_.get()};
   if (status != CL_SUCCESS) cl().clReleaseContext(context_);
   check(status, "clCreateCommandQueue", label_);
   programs_ = std::make_unique<ProgramCache>(facts_, label_, context_);
@@ -63,7 +67,7 @@ OpenclDevice::~OpenclDevice() {
   for (auto& [key, kernel] : kernels_) cl().clReleaseKernel(kernel.handle);
   programs_.reset();
   copies_.reset();
-  cl().clReleaseCommandQueue(queue_);
+  cl().clReleaseCommandQueue(queue_.handle);
   cl().clReleaseContext(context_);
 }
 
@@ -128,8 +132,9 @@ void OpenclDevice::enqueue(std::string_view name, uint64_t bytes,
 }
 
 void OpenclDevice::finish() {
-  check(cl().clFinish(queue_), "clFinish", label_);
+  check(cl().clFinish(queue_.handle), "clFinish", label_);
   if (copies_) check(copies_->finish(), "clFinish", label_);
+  if (times_) times_->collect();
 }
 
 void OpenclDevice::upload(void* block, const void* host, uint64_t bytes) {
@@ -140,15 +145,18 @@ void OpenclDevice::upload(void* block, const void* host, uint64_t bytes) {
     if (!has_no_room(status)) return check(status, "clEnqueueWriteBuffer", label_);
   }  // without page-locked memory, the kernels' queue copies
   enqueue("clEnqueueWriteBuffer", bytes, [&] {
-    return cl().clEnqueueWriteBuffer(queue_, memory, CL_TRUE, 0, bytes, host, 0, nullptr, nullptr);
+    CommandTimer timer(queue_, upload_of(bytes));
+    return cl().clEnqueueWriteBuffer(queue_.handle, memory, CL_TRUE, 0, bytes, host, 0, nullptr,
+                                     timer.event());
   });
 }
 
 void OpenclDevice::download(void* host, void* block, uint64_t bytes) {
   if (bytes)
     enqueue("clEnqueueReadBuffer", bytes, [&] {
-      return cl().clEnqueueReadBuffer(queue_, static_cast<cl_mem>(block), CL_TRUE, 0, bytes, host,
-                                      0, nullptr, nullptr);
+      CommandTimer timer(queue_, download_of(bytes));
+      return cl().clEnqueueReadBuffer(queue_.handle, static_cast<cl_mem>(block), CL_TRUE, 0, bytes,
+                                      host, 0, nullptr, timer.event());
     });
 }
 
@@ -213,7 +221,7 @@ void OpenclDevice::release(void* block) noexcept {
   try {
     if (copies_) copies_->forget(static_cast<cl_mem>(block));
     // A GPU's driver frees a block after the queued work that uses it.
-    const cl_int finished = facts_.is_cpu ? cl().clFinish(queue_) : CL_SUCCESS;
+    const cl_int finished = facts_.is_cpu ? cl().clFinish(queue_.handle) : CL_SUCCESS;
     for (cl_int status : {finished, cl().clReleaseMemObject(static_cast<cl_mem>(block))})
       if (status != CL_SUCCESS)
         log_warning_once(
@@ -224,16 +232,17 @@ void OpenclDevice::release(void* block) noexcept {
 
 uint64_t OpenclDevice::available() const {
   if (!facts_.is_cpu) return RawMemory::available();
-  cl().clFinish(queue_);  // queued work may be the first to write to its memory
+  cl().clFinish(queue_.handle);  // queued work may be the first to write to its memory
   return spare_host_memory();
 }
 
 bool OpenclDevice::commit(void* block, uint64_t bytes) noexcept {
   if (!facts_.is_cpu) return true;
   const cl_uint zero = 0;
-  const cl_int status = cl().clEnqueueFillBuffer(queue_, static_cast<cl_mem>(block), &zero,
-                                                 sizeof zero, 0, bytes, 0, nullptr, nullptr);
-  return status == CL_SUCCESS && cl().clFinish(queue_) == CL_SUCCESS;
+  CommandTimer timer(queue_, {"fill", "fill", bytes});
+  const cl_int status = cl().clEnqueueFillBuffer(queue_.handle, static_cast<cl_mem>(block), &zero,
+                                                 sizeof zero, 0, bytes, 0, nullptr, timer.event());
+  return status == CL_SUCCESS && cl().clFinish(queue_.handle) == CL_SUCCESS;
 }
 
 void OpenclDevice::smoke_test() {
@@ -249,11 +258,11 @@ void OpenclDevice::smoke_test() {
     check(cl().clSetKernelArg(first.handle, 0, sizeof(scale), &scale), "clSetKernelArg", label_);
     check(cl().clSetKernelArg(first.handle, 1, sizeof(memory), &memory), "clSetKernelArg", label_);
     size_t global = kCount, local = 16;
-    check(cl().clEnqueueNDRangeKernel(queue_, first.handle, 1, nullptr, &global, &local, 0, nullptr,
-                                      nullptr),
+    check(cl().clEnqueueNDRangeKernel(queue_.handle, first.handle, 1, nullptr, &global, &local, 0,
+                                      nullptr, nullptr),
           "clEnqueueNDRangeKernel", label_);
-    check(cl().clEnqueueReadBuffer(queue_, memory, CL_TRUE, 0, sizeof(values), values.data(), 0,
-                                   nullptr, nullptr),
+    check(cl().clEnqueueReadBuffer(queue_.handle, memory, CL_TRUE, 0, sizeof(values), values.data(),
+                                   0, nullptr, nullptr),
           "clEnqueueReadBuffer", label_);
   } catch (...) {
     release(block);

@@ -53,7 +53,9 @@ class OpenclDevice : public RawMemory {
   void set_kernel_limit(size_t most) { kernel_limit_ = most; }
   size_t kernel_count() const { return kernels_.size(); }
   cl_context context() const { return context_; }
-  cl_command_queue queue() const { return queue_; }
+  cl_command_queue queue() const { return queue_.handle; }
+  /// The same queue, for a CommandTimer.
+  const TimedQueue& timed_queue() const { return queue_; }
   /// Held while the arguments of a kernel are set and it is enqueued.
   std::mutex& launch_mutex() { return launch_mutex_; }
 
@@ -75,6 +77,7 @@ class OpenclDevice : public RawMemory {
 
   /// Runs a test kernel. Throws DeviceError if it fails or computes wrong values.
   void smoke_test();
+  /// Waits for all queues. Adds their commands to the timeline.
   void finish();
   /// On GPUs, returns before the copy is done.
   void upload(void* block, const void* host, uint64_t bytes) override;
@@ -102,7 +105,8 @@ class OpenclDevice : public RawMemory {
   std::string label_;
   Style style_;
   cl_context context_ = nullptr;
-  cl_command_queue queue_ = nullptr;
+  std::unique_ptr<CommandTimes> times_;  // if a timeline is recorded
+  TimedQueue queue_;
   std::mutex launch_mutex_;
   std::unique_ptr<ProgramCache> programs_;
   std::unique_ptr<CopyQueues> copies_;  // of a GPU

@@ -153,9 +153,10 @@ void Launch::enqueue(PreparedKernel& ready, const size_t* offset, const size_t* 
                      const size_t* local, cl_uint dimensions) {
   device_.enqueue("clEnqueueNDRangeKernel(" + kernel_ + ")", bytes_, [&] {
     if (!ready.lock) ready = prepare();
+    CommandTimer timer(device_.timed_queue(), {"kernel", kernel_});
     const cl_int status =
         cl().clEnqueueNDRangeKernel(device_.queue(), ready.kernel->handle, dimensions, offset,
-                                    global, local, 0, nullptr, nullptr);
+                                    global, local, 0, nullptr, timer.event());
     if (status != CL_SUCCESS) ready.lock.unlock();
     return status;
   });

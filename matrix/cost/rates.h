@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The rates of a device and of its link. They predict how long a pass through a network takes.
+#pragma once
+
+#include <optional>
+
+#include "matrix/device.h"
+
+namespace kaiseki {
+
+/// The way from a device to the place of tensors that left it, in bytes a second.
+struct LinkRates {
+  double to_host = 0, to_device = 0;
+  bool overlaps = false;  // copies run beside the device's kernels
+};
+
+struct DeviceRates {
+  double multiply_adds = 0;            // a second, in a large f32 matrix product
+  double bytes = 0;                    // a second, that elementwise operations read or write
+  std::optional<LinkRates> link = {};  // nothing if no tensor can leave
+};
+
+/// Measures the rates once, and keeps them in the tuning file. A policy that measures nothing, or a
+/// lack of memory, gives fixed rates in place of unknown ones. A fixed rate never enters the file.
+DeviceRates device_rates(Device device);
+
+/// For tests: the rates of every device from now on. Without a value, they are known or measured.
+void set_device_rates(const std::optional<DeviceRates>& rates);
+
+}  // namespace kaiseki

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "nn/prediction.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "matrix/ceil_div.h"
+#include "matrix/memory/allocator.h"
+#include "nn/memory_model.h"
+#include "nn/parse_network.h"
+#include "nn/recomputation.h"
+
+namespace kaiseki::nn {
+namespace {
+
+constexpr uint64_t kMaxFile = uint64_t{1} << 31;
+
+uint64_t parameter_bytes(const Graph& graph) {
+  int64_t elements = 0;
+  for (const GraphNode& node : graph.nodes)
+    for (const LayerShape::ParameterSpec& one : node.shape.parameters)
+      elements += one.shape.elements();
+  return 2 * sizeof(float) * static_cast<uint64_t>(elements);
+}
+
+/// The layer of a step, and the layer that made its output before it was fused.
+void add_layers(const Graph& graph, const PlanStep& step, std::set<std::string>& to) {
+  to.insert(graph.nodes[static_cast<size_t>(step.node)].name);
+  to.insert(graph.nodes[static_cast<size_t>(graph.producer_of(step.output))].name);
+}
+
+}  // namespace
+
+TrainingPrediction predict_training(const std::string& file, int64_t batch, uint64_t memory,
+                                    Device device) {
+  const ByteVector bytes = read_file(file, kMaxFile);
+  const Graph graph = build_graph(parse_network(as_text(bytes), file));
+  const ExecutionPlan whole =
+      make_execution_plan(graph, {.phase = Phase::train, .loss = true, .backward = true});
+  const Allocator& allocator = device.memory();
+  const auto rounded = [&](uint64_t size) { return allocator.rounded(size); };
+  TrainingPrediction result{.parameters = parameter_bytes(graph),
+                            .in_core = predict_peak(graph, whole, batch, rounded)};
+  const uint64_t room = memory - std::min(memory, result.parameters);
+  if (room == 0)
+    throw Error(message("memory", "expected room for the parameters and more, at least ",
+                        format_bytes(result.parameters), ", got ", format_bytes(memory)));
+  result.parts = parts_that_fit(graph, whole, batch, room, rounded);
+  const PassLimits limits{
+      .batch = batch, .room = result.in_core, .rates = device_rates(device), .rounded = rounded};
+  result.seconds_in_core = fit_plan(graph, whole, limits).seconds;
+  const FittedPlan fitted =
+      fit_to_device(graph, whole, ceil_div(batch, result.parts), room, device);
+  result.peak = fitted.peak - fitted.leaves;
+  result.leaves = fitted.leaves;
+  result.seconds =
+      result.parts > 1 || fitted.seconds == 0 ? result.seconds_in_core : fitted.seconds;
+  for (size_t i = 0; i < whole.steps.size(); ++i)
+    if (fitted.plan.steps[i].recomputed && !whole.steps[i].recomputed)
+      add_layers(graph, fitted.plan.steps[i], result.again);
+  return result;
+}
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Predicts the memory and the time of a training step before it runs.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "matrix/device.h"
+
+namespace kaiseki::nn {
+
+/// A training step on a device with a given memory. Bytes and seconds.
+struct TrainingPrediction {
+  uint64_t parameters = 0;                  // weights, and gradients with momentum
+  uint64_t in_core = 0;                     // tensors of a pass of the whole minibatch
+  int64_t parts = 1;                        // in which the minibatch runs
+  uint64_t peak = 0;                        // tensors of a pass that stay on the device
+  uint64_t leaves = 0;                      // of each pass, and come back
+  double seconds = 0, seconds_in_core = 0;  // of the forward and the backward pass
+  std::set<std::string> again = {};         // layers whose outputs the backward pass computes again
+};
+
+/// For the network in a file (summarize()) and `memory` bytes. Measures the device's rates if they
+/// are not known. Throws ParseError, and Error if the network has no loss.
+TrainingPrediction predict_training(const std::string& file, int64_t batch, uint64_t memory,
+                                    Device device);
+
+}  // namespace kaiseki::nn

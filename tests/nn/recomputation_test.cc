@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// Values that a pass frees and computes again.
+#include "nn/recomputation.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/error.h"
+#include "matrix/random.h"
+#include "nn/lifetimes.h"
+#include "nn/memory_model.h"
+#include "nn/network_impl.h"
+#include "nn/parse_network.h"
+#include "tests/nn/less_memory.h"
+
+namespace kaiseki::nn {
+namespace {
+
+using test::kBatch;
+using test::kShortcut;
+using test::kSums;
+using test::train;
+
+constexpr ExecutionPlanOptions kTraining{.phase = Phase::train, .loss = true, .backward = true};
+
+/// Two outputs. A backward pass from the first one skips the steps of the other.
+constexpr const char* kTwoOutputs = R"({"inputs": {"x": {"shape": [3, 12, 12]}}, "layers": [
+    {"name": "a", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 6},
+    {"name": "b", "type": "tanh"},
+    {"name": "c", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 6},
+    {"name": "d", "type": "relu"},
+    {"name": "f", "type": "fully_connected", "output_size": 4},
+    {"name": "e", "type": "convolution", "inputs": ["d"], "kernel_size": 3, "output_channels": 5},
+    {"name": "g", "type": "sigmoid"},
+    {"name": "h", "type": "fully_connected", "output_size": 3}],
+    "outputs": {"first": "f", "second": "h"}})";
+
+uint64_t rounded(uint64_t bytes) { return Device::cpu().memory().rounded(bytes); }
+
+/// A network whose plans the test chooses.
+struct Subject {
+  explicit Subject(const char* json) {
+    impl.graph = build_graph(parse_network(json, "test"));
+    impl.device = Device::cpu();
+    impl.allocate();
+    impl.make_gradients();
+    for (size_t i = 0; i < impl.parameters.size(); ++i)
+      impl.parameters[i].value = test::random_tensor(impl.parameters[i].value.shape(), i + 1);
+  }
+
+  /// The loss or the first output, and the gradients of the parameters.
+  std::vector<std::vector<float>> run(const ExecutionPlan& plan) {
+    impl.begin_gradients();
+    for (size_t i = 0; i < impl.states.size(); ++i) impl.states[i].value = states[i].clone();
+    Shape shape = {kBatch};
+    for (int64_t dim : impl.graph.spec.inputs[0].shape) shape.push_back(dim);
+    std::vector<int32_t> classes(kBatch);
+    std::iota(classes.begin(), classes.end(), 0);
+    for (int32_t& one : classes) one %= 3;
+    ForwardRun run{.plan = &plan,
+                   .inputs = {test::random_tensor(shape, 99)},
+                   .targets = Tensor::from<int32_t>(classes, Shape{kBatch}, impl.device),
+                   .batch = kBatch};
+    impl.forward(run);
+    std::vector<std::vector<float>> results;
+    std::vector<Tensor> seeds;
+    if (plan.options.loss) {
+      results.push_back(impl.total_loss(run).to_vector());
+    } else {
+      const auto output = static_cast<size_t>(plan.outputs[0]);
+      results.push_back(run.values[output].to_vector());
+      seeds.resize(run.values.size());
+      seeds[output] = test::random_tensor(run.values[output].shape(), 98);
+    }
+    impl.backward(run, std::move(seeds));
+    for (const Tensor& gradient : impl.gradients.values) results.push_back(gradient.to_vector());
+    for (const State& state : impl.states) results.push_back(state.value.to_vector());
+    return results;
+  }
+
+  void keep_states() {
+    for (const State& state : impl.states) states.push_back(state.value.clone());
+  }
+
+  NetworkImpl impl;
+  std::vector<Tensor> states;  // before a pass
+};
+
+/// Drops random sets of values. The results keep their bits.
+void check_dropped(const char* json, const ExecutionPlanOptions& options) {
+  test::WithTunePolicy policy({TuneMode::off});
+  Device::cpu().workspace().set_limit(0);  // other solvers add in another order
+  Subject subject(json);
+  subject.keep_states();
+  const ExecutionPlan whole = make_execution_plan(subject.impl.graph, options);
+  REQUIRE(std::ranges::count(whole.droppable, true) >= 3);
+  const auto expected = subject.run(whole);
+  Random random(5, 0);
+  for (int trial = 0; trial < 30; ++trial) {
+    CAPTURE(trial);
+    // The first trials drop one value each, the last one drops all.
+    std::vector<bool> dropped(whole.droppable.size());
+    for (size_t v = 0; v < dropped.size(); ++v)
+      dropped[v] = whole.droppable[v] &&
+                   (trial == 29 ||
+                    (static_cast<size_t>(trial) < dropped.size() ? v == static_cast<size_t>(trial)
+                                                                 : random.next() % 2 == 0));
+    ExecutionPlan plan = whole;
+    find_lifetimes(plan, subject.impl.graph, dropped);
+    CHECK(subject.run(plan) == expected);
+  }
+  Device::cpu().workspace().set_limit({});
+}
+
+}  // namespace
+
+TEST_CASE("recomputation: any set of dropped values gives the same bits") {
+  check_dropped(kShortcut, kTraining);
+  check_dropped(kSums, kTraining);
+}
+
+TEST_CASE("recomputation: a backward pass from one of two outputs skips steps") {
+  check_dropped(kTwoOutputs, {.phase = Phase::train, .backward = true});
+}
+
+TEST_CASE("recomputation: without dropped values, a plan is the same as before") {
+  const Graph graph = build_graph(parse_network(kShortcut, "test"));
+  const ExecutionPlan plan = make_execution_plan(graph, kTraining);
+  ExecutionPlan again = plan;
+  find_lifetimes(again, graph, plan.droppable);
+  CHECK(again.uses != plan.uses);
+  find_lifetimes(again, graph);
+  CHECK(again.droppable == plan.droppable);
+  CHECK(again.uses == plan.uses);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    CAPTURE(i);
+    CHECK(again.steps[i].dead == plan.steps[i].dead);
+    CHECK(again.steps[i].dead_backward == plan.steps[i].dead_backward);
+    CHECK(again.steps[i].recomputed == plan.steps[i].recomputed);
+    CHECK(again.steps[i].may_overwrite == plan.steps[i].may_overwrite);
+  }
+}
+
+TEST_CASE("recomputation: less room makes more values computed again, and the plan fits") {
+  const Graph graph = build_graph(parse_network(kShortcut, "test"));
+  const ExecutionPlan whole = make_execution_plan(graph, kTraining);
+  const uint64_t peak = predict_peak(graph, whole, kBatch, rounded);
+  double seconds = 0;
+  for (const double part : {1.0, 0.9, 0.8}) {
+    CAPTURE(part);
+    const auto room = static_cast<uint64_t>(part * static_cast<double>(peak));
+    const FittedPlan fitted = fit_plan(graph, whole,
+                                       {.batch = kBatch,
+                                        .room = room,
+                                        .rates = {.multiply_adds = 1e10, .bytes = 1e10},
+                                        .rounded = rounded});
+    CHECK(fitted.leaves == 0);
+    CHECK(fitted.peak <= room);
+    CHECK(fitted.peak == predict_peak(graph, fitted.plan, kBatch, rounded));
+    CHECK(fitted.seconds >= seconds);
+    seconds = fitted.seconds;
+  }
+  // A link that costs nothing is better than computing.
+  const FittedPlan moved =
+      fit_plan(graph, whole,
+               {.batch = kBatch, .room = peak / 2, .rates = test::kFastLink, .rounded = rounded});
+  CHECK(moved.peak == peak);
+  CHECK(moved.leaves == peak - peak / 2);
+}
+
+TEST_CASE("recomputation: a training on the CPU needs no files, and computes the same bits") {
+  for (const uint64_t moved :
+       test::check_with_less_memory(Device::cpu(), kShortcut, std::array{0.9, 0.8, 0.7}))
+    CHECK(moved == 0);
+}
+
+TEST_CASE("memory model: a training fits the predicted bytes, and not much less") {
+  test::WithTunePolicy policy({TuneMode::off});
+  const Device device = Device::cpu();  // without a folder for files, nothing leaves it
+  device.workspace().set_limit(0);
+  Network network = Network::parse(kShortcut, "test", device);
+  uint64_t parameters = 0;
+  for (const Parameter& parameter : network.parameters()) parameters += parameter.value.bytes();
+  const Graph graph = build_graph(network.spec());
+  const ExecutionPlan plan =
+      make_execution_plan(graph, {.phase = Phase::train, .loss = true, .backward = true});
+  const uint64_t predicted = predict_peak(
+      graph, plan, kBatch, [&](uint64_t bytes) { return device.memory().rounded(bytes); });
+  CAPTURE(predicted);
+  CHECK_NOTHROW(train(kShortcut, device, predicted * 11 / 10 + 2 * parameters));
+  CHECK_THROWS_AS(train(kShortcut, device, predicted * 7 / 10), OutOfMemory);
+  device.memory().set_budget({});
+  device.workspace().set_limit({});
+}
+
+}  // namespace kaiseki::nn
