@@ -103,7 +103,7 @@ TEST_CASE("minibatch memory: without memory for trials, the size stays") {
   CHECK(run.iterator.epoch() == 2);
 }
 
-TEST_CASE("minibatch memory: a size whose tensors wait on the host is measured so") {
+TEST_CASE("minibatch memory: a size whose tensors do not fit together is measured so") {
   if (!test::opencl_is_there()) return;
   const Device device = Device::opencl();
   Allocator& memory = device.memory();
@@ -125,9 +125,9 @@ TEST_CASE("minibatch memory: a size whose tensors wait on the host is measured s
   memory.reset_peak();
   REQUIRE(trials.run(512, 1));
   memory.set_budget(used + (memory.account().peak - used) * 3 / 4);
-  const uint64_t moved = transfer_count().to_host_bytes;
+  memory.reset_peak();
   const std::optional<MinibatchTrials::Trial> trial = trials.run(512, 1);
-  CHECK(transfer_count().to_host_bytes - moved >= 1 << 20);
+  CHECK(memory.account().peak <= memory.account().budget);  // they move, or are computed again
   CHECK(updater.parts() == 1);
   CHECK(FitEpochTime().choose(trials, 256) >= 64);
   memory.set_budget({});
