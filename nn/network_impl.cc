@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "matrix/backend/has_devices.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
@@ -24,7 +25,9 @@ const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
 }
 
 const FittedPlan* NetworkImpl::fitted_plan(const ExecutionPlanOptions& options, int64_t batch) {
-  const std::optional<uint64_t> room = options.backward ? room_for_tensors(device) : std::nullopt;
+  // WebAssembly leaves out the search. Its only limit is that of the system.
+  if (!kHasDevices || !options.backward) return nullptr;
+  const std::optional<uint64_t> room = room_for_tensors(device);
   if (!room) return nullptr;
   const ExecutionPlan& whole = plan(options);
   const FittedKey key{&whole, batch, device.memory().account().budget};
