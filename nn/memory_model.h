@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "nn/planner.h"
+#include "nn/execution_plan.h"
 
 namespace kaiseki::nn {
 

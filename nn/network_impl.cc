@@ -13,6 +13,7 @@
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/memory_model.h"
+#include "nn/planner.h"
 #include "nn/sukiyaki_values.h"
 
 namespace kaiseki::nn {

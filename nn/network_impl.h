@@ -6,10 +6,10 @@
 #include <map>
 #include <optional>
 
+#include "nn/execution_plan.h"
 #include "nn/forward_run.h"
 #include "nn/graph.h"
 #include "nn/layer_timer.h"
-#include "nn/planner.h"
 #include "nn/recomputation.h"
 #include "nn/swapping.h"
 

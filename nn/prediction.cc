@@ -9,6 +9,7 @@
 #include "matrix/memory/allocator.h"
 #include "nn/memory_model.h"
 #include "nn/parse_network.h"
+#include "nn/planner.h"
 #include "nn/recomputation.h"
 
 namespace kaiseki::nn {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "matrix/cost/rates.h"
-#include "nn/planner.h"
+#include "nn/execution_plan.h"
 
 namespace kaiseki::nn {
 

@@ -14,6 +14,7 @@
 #include "nn/memory_model.h"
 #include "nn/network_impl.h"
 #include "nn/parse_network.h"
+#include "nn/planner.h"
 #include "tests/nn/less_memory.h"
 
 namespace kaiseki::nn {
