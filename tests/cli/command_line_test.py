@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from npy import read_npy, write_npy
-from support import KAISEKI, LENET, ROOT, check, kaiseki, main, refuses, works
+from support import KAISEKI, LENET, ROOT, check, device_forms, kaiseki, main, refuses, works
 
 COMMANDS = re.findall(r"^  (\w+)  ", works("--help").stdout.partition("Subcommands:")[2], re.MULTILINE)
 
@@ -98,7 +98,7 @@ def mistakes():
     refuses(["lennet", "models/lennet.json"], "summary", "lennet")
     refuses(["nothing"], "train", LENET, "--data", "nothing")
     refuses(["w.safetensors"], "eval", LENET, "--data", "digits:100", "--weights", "w.safetensors")
-    refuses(["cpu, opencl, opencl:N or auto", "'tpu'"], "train", LENET, "--data", "digits:100", "--device", "tpu")
+    refuses([device_forms(), "'tpu'"], "train", LENET, "--data", "digits:100", "--device", "tpu")
     refuses(["1000x1000x1000", "'12x'"], "bench", "gemm", "12x")
     refuses(["n16c64", "'q1'"], "bench", "conv", "q1")
     pathlib.Path("bad.json").write_text('{"layers": [{"type": "conv')
