@@ -63,7 +63,7 @@ class PassMemory {
   /// The tensors that the step at this time neither reads nor writes.
   uint64_t bytes_of_others(size_t time, size_t i) const {
     const auto is_used = [&](const std::vector<size_t>& times) {
-      return std::ranges::binary_search(times, time);
+      return std::binary_search(times.begin(), times.end(), time);
     };
     uint64_t sum = 0;
     for (size_t v = 0; v < value_.size(); ++v) {

@@ -45,6 +45,8 @@ class RecomputationSearch {
     double gain = 0;
   };
 
+  static bool by_gain(const Candidate& a, const Candidate& b) { return a.gain < b.gain; }
+
   double seconds_of(const PlanStep& step) const {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(step.node)];
     const auto batch = static_cast<double>(limits_.batch);
@@ -118,7 +120,7 @@ class RecomputationSearch {
     for (size_t v = 0; v < dropped_.size(); ++v)
       if (is_droppable(v)) candidates_.push_back({v, gain_of(with(v, true))});
     std::erase_if(candidates_, [](const Candidate& one) { return one.gain <= 0; });
-    std::ranges::make_heap(candidates_, {}, &Candidate::gain);
+    std::make_heap(candidates_.begin(), candidates_.end(), by_gain);
   }
 
   bool drop_one() {
@@ -131,7 +133,7 @@ class RecomputationSearch {
   /// gain now is more than the earlier gains of all others.
   bool drop_best() {
     while (!candidates_.empty()) {
-      std::ranges::pop_heap(candidates_, {}, &Candidate::gain);
+      std::pop_heap(candidates_.begin(), candidates_.end(), by_gain);
       Candidate best = candidates_.back();
       candidates_.pop_back();
       if (!is_droppable(best.value)) continue;
@@ -144,7 +146,7 @@ class RecomputationSearch {
         return true;
       }
       candidates_.push_back(best);
-      std::ranges::push_heap(candidates_, {}, &Candidate::gain);
+      std::push_heap(candidates_.begin(), candidates_.end(), by_gain);
     }
     return false;
   }
