@@ -42,7 +42,8 @@ struct ExecutionPlan {
   std::vector<bool> needs_gradient;  // by value
   /// By value: it stays in memory for the backward pass, but its step could compute it again.
   std::vector<bool> droppable;
-  std::vector<int> outputs;  // values, in the order of Graph::outputs
+  bool drops_values = false;  // find_lifetimes() was given some
+  std::vector<int> outputs;   // values, in the order of Graph::outputs
   /// The step of the loss that computes the first output as its probabilities.
   std::optional<size_t> folded_loss;
 

@@ -25,11 +25,14 @@ class PassMemory {
     producers_.assign(values, std::nullopt);
     for (size_t i = 0; i < plan.steps.size(); ++i)
       producers_[static_cast<size_t>(plan.steps[i].output)] = i;
+    values_of_time_ = by_time(plan.uses);
+    gradients_of_time_ = by_time(plan.gradient_uses);
   }
 
   std::vector<StepMemory> steps() {
     for (size_t i = 0; i < graph_.spec.inputs.size(); ++i)
-      live_ += bytes_of(graph_.spec.inputs[i].shape);
+      inputs_ += bytes_of(graph_.spec.inputs[i].shape);
+    live_ = inputs_;
     std::vector<StepMemory> steps;
     const auto run = [&](size_t time, size_t i, void (PassMemory::*step)(size_t)) {
       const uint64_t others = bytes_of_others(time, i);
@@ -62,19 +65,22 @@ class PassMemory {
 
   /// The tensors that the step at this time neither reads nor writes.
   uint64_t bytes_of_others(size_t time, size_t i) const {
-    const auto is_used = [&](const std::vector<size_t>& times) {
-      return std::binary_search(times.begin(), times.end(), time);
-    };
-    uint64_t sum = 0;
-    for (size_t v = 0; v < value_.size(); ++v) {
-      if (!is_used(plan_.uses[v])) sum += value_[v];
-      const GradientMemory& gradient = gradients_[v];
-      if (gradient.bytes && !is_used(plan_.gradient_uses[v]))
-        sum += *gradient.bytes / static_cast<uint64_t>(gradient.bytes.use_count());
-    }
-    for (size_t step = 0; step < saved_.size(); ++step)
-      if (step != i) sum += saved_[step];
-    return sum;
+    uint64_t own = inputs_ + saved_[i];
+    for (int v : values_of_time_[time]) own += value_[static_cast<size_t>(v)];
+    for (int v : gradients_of_time_[time])
+      if (const auto& bytes = gradients_[static_cast<size_t>(v)].bytes)
+        own += *bytes / static_cast<uint64_t>(bytes.use_count());
+    return live_ - std::min(live_, own);
+  }
+
+  using ByTime = std::vector<std::vector<int>>;
+  ByTime by_time(const std::vector<std::vector<size_t>>& uses) const {
+    ByTime values(2 * plan_.steps.size());
+    for (size_t v = 0; v < uses.size(); ++v)
+      for (size_t time : uses[v])
+        if (std::vector<int>& all = values[time]; all.empty() || all.back() != static_cast<int>(v))
+          all.push_back(static_cast<int>(v));
+    return values;
   }
 
   void take(uint64_t bytes, uint64_t& holder) {
@@ -180,7 +186,8 @@ class PassMemory {
   std::vector<uint64_t> value_, saved_;           // bytes now, by value and by step
   std::vector<GradientMemory> gradients_;         // by value
   std::vector<std::optional<size_t>> producers_;  // by value: the step
-  uint64_t live_ = 0, peak_ = 0;
+  ByTime values_of_time_, gradients_of_time_;     // the values that a step uses
+  uint64_t inputs_ = 0, live_ = 0, peak_ = 0;
 };
 
 }  // namespace

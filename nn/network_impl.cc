@@ -17,6 +17,12 @@
 #include "nn/sukiyaki_values.h"
 
 namespace kaiseki::nn {
+namespace {
+
+constexpr uint64_t kStep = uint64_t{1} << 30;  // bytes of room, without a budget
+
+}  // namespace
+
 const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
   const int key = (options.phase == Phase::train) | options.loss << 1 | options.backward << 2 |
                   options.input_gradients << 3;
@@ -25,15 +31,23 @@ const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
   return at->second;
 }
 
+uint64_t NetworkImpl::input_bytes(int64_t batch) const {
+  int64_t elements = 0;
+  for (const InputSpec& input : graph.spec.inputs) elements += input.shape.elements();
+  return static_cast<uint64_t>(batch * elements) * sizeof(float);
+}
+
 const FittedPlan* NetworkImpl::fitted_plan(const ExecutionPlanOptions& options, int64_t batch) {
   // WebAssembly leaves out the search. Its only limit is that of the system.
   if (!kHasDevices || !options.backward) return nullptr;
-  const std::optional<uint64_t> room = room_for_tensors(device);
-  if (!room) return nullptr;
+  const std::optional<uint64_t> free = room_for_tensors(device);
+  if (!free) return nullptr;
   const ExecutionPlan& whole = plan(options);
-  const FittedKey key{&whole, batch, device.memory().account().budget};
+  const uint64_t room = *free + input_bytes(batch);  // the inputs are on the device already
+  const uint64_t budget = device.memory().account().budget;
+  const FittedKey key{&whole, batch, room / std::max<uint64_t>(1, budget ? budget / 16 : kStep)};
   auto at = fitted.find(key);
-  if (at == fitted.end()) at = fitted.emplace(key, fit(whole, batch, *room)).first;
+  if (at == fitted.end()) at = fitted.emplace(key, fit(whole, batch, room)).first;
   return &at->second;
 }
 
@@ -52,12 +66,15 @@ FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t 
   FittedPlan fitted = fit_to_device(graph, whole, batch, room, device);
   const auto again = std::ranges::count_if(fitted.plan.steps, &PlanStep::recomputed) -
                      std::ranges::count_if(whole.steps, &PlanStep::recomputed);
-  if (again != 0 || fitted.leaves != 0 || fitted.missing != 0)
-    log_warning_once("the device has " + format_bytes(room) +
-                     " for the tensors of a pass, which needs more: the backward pass computes " +
-                     std::to_string(again) + " tensors again, and " + format_bytes(fitted.leaves) +
-                     " leave the device for a while" +
-                     (fitted.missing ? "; " + format_bytes(fitted.missing) + " are missing" : ""));
+  std::string what;
+  if (again != 0)
+    what += "; the backward pass computes " + std::to_string(again) + " tensors again";
+  if (fitted.leaves != 0)
+    what += "; " + format_bytes(fitted.leaves) + " leave the device for a while";
+  if (fitted.missing != 0) what += "; " + format_bytes(fitted.missing) + " are missing";
+  if (!what.empty())
+    log_warning_once("fitted pass", "a pass needs more than the " + format_bytes(room) +
+                                        " that the device has for its tensors" + what);
   return fitted;
 }
 

@@ -15,11 +15,11 @@
 
 namespace kaiseki::nn {
 
-/// Plans are fitted once for each size of a minibatch and each budget.
+/// Plans are fitted once for each size of a minibatch and each sixteenth of the budget.
 struct FittedKey {
   const ExecutionPlan* whole;
   int64_t batch;
-  uint64_t budget;
+  uint64_t room;  // in sixteenths of the budget
   auto operator<=>(const FittedKey&) const = default;
 };
 
@@ -47,6 +47,7 @@ struct NetworkImpl {
   /// values are computed again.
   const ExecutionPlan& fitting_plan(const ExecutionPlanOptions& options, int64_t batch);
   uint64_t predicted_pass_bytes(const ExecutionPlanOptions& options, int64_t batch);
+  uint64_t input_bytes(int64_t batch) const;
   FittedPlan fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const;
   std::span<Parameter> parameters_of(const GraphNode& node);
   std::span<State> states_of(const GraphNode& node);
@@ -65,6 +66,7 @@ struct NetworkImpl {
   Tensor run_step(ForwardRun& run, size_t step, bool again);
   /// Computes a freed value again, in a backward pass.
   void recompute(ForwardRun& run, int value);
+  void skip_backward(ForwardRun& run, const PlanStep& step);
   /// Goes back through the steps, from the gradients of some values. Returns the gradients of the
   /// inputs if the plan has input_gradients.
   std::vector<Tensor> backward(ForwardRun& run, std::vector<Tensor> seeds);

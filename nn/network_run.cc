@@ -140,6 +140,13 @@ void NetworkImpl::recompute(ForwardRun& run, int value) {
   for (int dead : producer->dead_again) run.values[static_cast<size_t>(dead)] = Tensor();
 }
 
+/// If values are dropped, earlier steps count on those that this one would have computed again.
+void NetworkImpl::skip_backward(ForwardRun& run, const PlanStep& step) {
+  if (!run.plan->drops_values) return;
+  for (int value : step.read_backward) recompute(run, value);
+  for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
+}
+
 std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> seeds) {
   const ExecutionPlan& plan = *run.plan;
   std::vector<Gradient> of_values(run.values.size());
@@ -154,16 +161,15 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
     const Layer& layer = *node.layer;
     Gradient from = std::exchange(of_values[static_cast<size_t>(step.output)], {});
     if (!step.needs_backward) continue;
-    if (!from.value.defined() && !layer.is_loss()) {  // later steps count on what this one reads
-      for (int value : step.read_backward) recompute(run, value);
-      for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
-      continue;
-    }
-    LayerClock clock(*this, step, true);
     if (swapping) {
       swapping->begin(plan.backward_time(i));
       swapping->keep(from.value);
     }
+    if (!from.value.defined() && !layer.is_loss()) {
+      skip_backward(run, step);
+      continue;
+    }
+    LayerClock clock(*this, step, true);
     const BackwardReads reads = layer.backward_reads();
     if (reads.output || step.activation.kind != Activation::none) recompute(run, step.output);
     const Tensor& output = run.values[static_cast<size_t>(step.output)];
@@ -209,8 +215,11 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
       if (!needs_gradient[k]) continue;
       Tensor& given = pass.grad_inputs[k];
       const bool passed_on = given.shares_storage_with(from.value);
+      const auto sharing = std::ranges::count_if(pass.grad_inputs, [&](const Tensor& other) {
+        return other.defined() && given.shares_storage_with(other);
+      });
       of_values[static_cast<size_t>(step.inputs[k])].add(
-          given, !layer.passes_gradient_on() && (!passed_on || from.owned));
+          given, sharing == 1 && (!passed_on || from.owned));
     }
     run.saved[i].clear();
     for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();

@@ -61,8 +61,8 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   result.peak = fitted.peak - fitted.leaves;
   result.leaves = fitted.leaves;
   result.missing = fitted.missing;
-  result.seconds =
-      result.parts > 1 || fitted.seconds == 0 ? result.seconds_in_core : fitted.seconds;
+  result.seconds = fitted.seconds == 0 ? result.seconds_in_core
+                                       : static_cast<double>(result.parts) * fitted.seconds;
   for (size_t i = 0; i < whole.steps.size(); ++i)
     if (fitted.plan.steps[i].recomputed && !whole.steps[i].recomputed)
       add_layers(graph, fitted.plan.steps[i], result.again);

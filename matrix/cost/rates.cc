@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
@@ -23,7 +26,7 @@ namespace {
 
 constexpr int kRounds = 4;      // the first one compiles kernels
 constexpr int64_t kSide = 768;  // of the matrices
-constexpr int64_t kElements = 4 << 20;
+constexpr int64_t kElements = 4 << 20, kLeastElements = 1 << 16;
 /// In place of unknown rates: about those of a small CPU and of its disk.
 constexpr double kMultiplyAdds = 50e9, kBytes = 10e9, kLink = 1e9;
 
@@ -44,6 +47,14 @@ double shortest(Device device, const std::function<void()>& work) {
   return least;
 }
 
+/// The elements of a large tensor. It takes at most a sixteenth of a budget, so that the allocator
+/// does not take it for a large tensor of the program.
+int64_t elements(Device device) {
+  const uint64_t budget = device.memory().account().budget;
+  if (budget == 0) return kElements;
+  return std::clamp(static_cast<int64_t>(budget / 16 / sizeof(float)), kLeastElements, kElements);
+}
+
 /// A tensor of ones on the device.
 Tensor ones(const Shape& shape, Device device) {
   Tensor tensor(shape, DType::f32, device);
@@ -60,15 +71,15 @@ double multiply_add_rate(Device device) {
 }
 
 double byte_rate(Device device) {
-  const Tensor x = ones({kElements}, device);
+  const Tensor x = ones({elements(device)}, device);
   Tensor y(x.shape(), DType::f32, device);
-  return 2.0 * kElements * sizeof(float) / shortest(device, [&] {
+  return 2.0 * static_cast<double>(x.bytes()) / shortest(device, [&] {
            device.backend().run(kCopy, {&x, &y});
          });
 }
 
 double to_host_rate(Device device) {
-  Tensor x({kElements}, DType::f32, device);
+  Tensor x({elements(device)}, DType::f32, device);
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kRounds; ++i) {
     device.backend().run(kFill, {&x, static_cast<double>(i)});
@@ -78,11 +89,11 @@ double to_host_rate(Device device) {
     device.synchronize();
     least = std::min(least, steady_seconds() - begin);
   }
-  return kElements * sizeof(float) / least;
+  return static_cast<double>(x.bytes()) / least;
 }
 
 double to_device_rate(Device device) {
-  Tensor x = ones({kElements}, device);
+  Tensor x = ones({elements(device)}, device);
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kRounds; ++i) {
     x.buffer().leave_device();
@@ -92,7 +103,7 @@ double to_device_rate(Device device) {
     device.synchronize();
     least = std::min(least, steady_seconds() - begin);
   }
-  return kElements * sizeof(float) / least;
+  return static_cast<double>(x.bytes()) / least;
 }
 
 /// The rates of one device, from the tuning file or measured.
@@ -123,21 +134,31 @@ class Rates {
   std::vector<TuningResult> known_;
 };
 
+DeviceRates find_rates(Device device, bool backing) {
+  Rates rates(device);
+  DeviceRates result{.multiply_adds = rates.get("multiply-adds", kMultiplyAdds, multiply_add_rate),
+                     .bytes = rates.get("bytes", kBytes, byte_rate)};
+  if (kHasDevices && (backing || !device.is_cpu()))
+    result.link = {.to_host = rates.get("to host", kLink, to_host_rate),
+                   .to_device = rates.get("to device", kLink, to_device_rate),
+                   .overlaps = backing && !device.is_cpu()};
+  return result;
+}
+
 }  // namespace
 
 void set_device_rates(const std::optional<DeviceRates>& rates) { given() = rates; }
 
 DeviceRates device_rates(Device device) {
   if (given()) return *given();
-  Rates rates(device);
-  DeviceRates result{.multiply_adds = rates.get("multiply-adds", kMultiplyAdds, multiply_add_rate),
-                     .bytes = rates.get("bytes", kBytes, byte_rate)};
+  static std::mutex mutex;
+  static std::map<std::tuple<std::string, TuneMode, uint64_t, bool>, DeviceRates> known;
   const bool backing = kHasDevices && device.memory().backing() != nullptr;
-  if (kHasDevices && (backing || !device.is_cpu()))
-    result.link = {.to_host = rates.get("to host", kLink, to_host_rate),
-                   .to_device = rates.get("to device", kLink, to_device_rate),
-                   .overlaps = backing && !device.is_cpu()};
-  return result;
+  const std::tuple key(device.name(), tune_policy().mode, tuning_clear_count(), backing);
+  std::lock_guard lock(mutex);
+  auto at = known.find(key);
+  if (at == known.end()) at = known.emplace(key, find_rates(device, backing)).first;
+  return at->second;
 }
 
 }  // namespace kaiseki

@@ -20,8 +20,9 @@ struct DeviceRates {
   std::optional<LinkRates> link = {};  // nothing if no tensor can leave
 };
 
-/// Measures the rates once, and keeps them in the tuning file. A policy that measures nothing, or a
-/// lack of memory, gives fixed rates in place of unknown ones. A fixed rate never enters the file.
+/// Measures the rates once, and keeps them in this process and in the tuning file. A policy that
+/// measures nothing, or a lack of memory, gives fixed rates in place of unknown ones. A fixed rate
+/// never enters the file.
 DeviceRates device_rates(Device device);
 
 /// For tests: the rates of every device from now on. Without a value, they are known or measured.

@@ -2,6 +2,7 @@
 #include "nn/train/noise_scale.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -54,6 +55,7 @@ double norm_of_mean(Network& network, int64_t count) {
 }  // namespace
 
 void NoiseScale::add(const GradientNorms& norms) {
+  if (!std::isfinite(norms.small_norm) || !std::isfinite(norms.large_norm)) return;
   const auto small = static_cast<double>(norms.small), large = static_cast<double>(norms.large);
   square += (large * norms.large_norm - small * norms.small_norm) / (large - small);
   variance += (norms.small_norm - norms.large_norm) / (1 / small - 1 / large);
