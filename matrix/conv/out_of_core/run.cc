@@ -57,8 +57,12 @@ class RowsInPiece {
             bytes(strides[0])};
   }
 
-  /// The rows of a channel follow each other, so they are one row of the copy.
+  /// Images follow each other, and so do the rows of a channel. They are one row of the copy.
   CopyRegion region() const {
+    if (rows_.count == whole_.dim(2) && rows_.count == piece_.dim(2))
+      return {.row = piece_.bytes(),
+              .block = place(piece_, 0, 0),
+              .host = place(whole_, first_image_, 0)};
     return {.row = static_cast<uint64_t>(rows_.count * whole_.dim(3)) * sizeof(float),
             .rows = static_cast<uint64_t>(whole_.dim(1)),
             .planes = static_cast<uint64_t>(piece_.dim(0)),

@@ -22,6 +22,15 @@ ConvProblem part_of(const ConvProblem& whole, int64_t images, int64_t x_rows) {
   return part;
 }
 
+/// A piece of whole images. The convolution pads them itself, so each tensor is one copy.
+ConvPiece whole_images(const ConvProblem& p) {
+  ConvPiece piece;
+  piece.problem = p;
+  piece.x = {0, p.h, 0};
+  piece.y = {0, p.out_h(), 0};
+  return piece;
+}
+
 /// A piece of forward or backward_filter: the rows [y0, y0 + rows) of y.
 ConvPiece rows_of_y(const ConvProblem& p, int64_t y0, int64_t rows) {
   const int64_t begin = y0 * p.stride[0] - p.padding[0];  // of x; negative rows are padding
@@ -58,19 +67,22 @@ uint64_t tensor_bytes(int64_t images, int64_t channels, int64_t rows, int64_t co
 /// The tensors x and y of a piece.
 struct PieceTensors {
   uint64_t x_bytes, y_bytes;
-  int64_t x_copies, y_copies;  // the rows of a channel are copied together
+  int64_t x_copies, y_copies;  // whole images, or the rows of a channel, are copied together
 };
 
+int64_t rows_of_result(const ConvProblem& p) {
+  return p.direction == ConvDirection::backward_data ? p.h : p.out_h();
+}
+
 PieceTensors tensors_of(const ConvProblem& p, const PieceSize& size) {
+  if (size.rows == rows_of_result(p))
+    return {tensor_bytes(size.images, p.c, p.h, p.w),
+            tensor_bytes(size.images, p.k, p.out_h(), p.out_w()), 1, 1};
   const bool data = p.direction == ConvDirection::backward_data;
   const int64_t x_rows = (size.rows - 1) * (data ? 1 : p.stride[0]) + reach(p) * (data ? 2 : 1);
   const int64_t y_rows = data ? (size.rows - 1 + reach(p)) / p.stride[0] + 1 : size.rows;
   return {tensor_bytes(size.images, p.c, x_rows, p.w),
           tensor_bytes(size.images, p.k, y_rows, p.out_w()), size.images * p.c, size.images * p.k};
-}
-
-int64_t rows_of_result(const ConvProblem& p) {
-  return p.direction == ConvDirection::backward_data ? p.h : p.out_h();
 }
 
 /// The smallest sizes that give each number of pieces.
@@ -132,7 +144,9 @@ std::vector<ConvPiece> divide(const ConvProblem& p, const PieceSize& size) {
   for (int64_t image = 0; image < p.n; image += size.images)
     for (int64_t row = 0; row < all_rows; row += size.rows) {
       const int64_t rows = std::min(size.rows, all_rows - row);
-      ConvPiece piece = data ? rows_of_x(p, row, rows) : rows_of_y(p, row, rows);
+      ConvPiece piece = rows == all_rows ? whole_images(p)
+                        : data           ? rows_of_x(p, row, rows)
+                                         : rows_of_y(p, row, rows);
       piece.problem.n = std::min(size.images, p.n - image);
       piece.first_image = image;
       pieces.push_back(piece);
