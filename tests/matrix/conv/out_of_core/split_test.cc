@@ -57,7 +57,7 @@ TEST_CASE("pieces: the paper's shapes take little more than the slowest of their
     REQUIRE(size);
     const double bytes = static_cast<double>(p.n * p.c * p.h * p.w) * sizeof(float);
     const double bound = std::max(bytes * kCosts.to_host, p.flops() / 2 * kCosts.multiply_add);
-    CHECK(predict_seconds(p, *size, kCosts) < 1.15 * bound);
+    CHECK(predict_seconds(p, *size, kCosts) < 1.25 * bound);
   }
 }
 
