@@ -64,7 +64,6 @@ void print_plan(const SummaryCommand& c, const nn::TrainingPrediction& found) {
 int run_command(const SummaryCommand& c) {
   const std::filesystem::path file = find_network(c.network);
   const nn::NetworkSummary network = nn::summarize(file);
-  Table table({"layer", "type", "output", "parameters", "multiply-adds", "activations", ""});
   int64_t parameters = 0, multiply_adds = 0;
   uint64_t activations = 0;
   const int64_t batch = c.batch_size;
@@ -72,6 +71,10 @@ int run_command(const SummaryCommand& c) {
   if (!c.memory.empty())
     plan =
         nn::predict_training(file, batch, parse_bytes(c.memory, "--memory"), open_device(c.device));
+  std::vector<std::string> header = {"layer",      "type",          "output",
+                                     "parameters", "multiply-adds", "activations"};
+  if (plan) header.push_back("backward pass");
+  Table table(header);
   for (const nn::LayerSummary& layer : network.layers) {
     const int64_t work = times(layer.multiply_adds, batch);
     const uint64_t bytes = times(layer.activation_bytes, batch);
@@ -87,14 +90,19 @@ int run_command(const SummaryCommand& c) {
       if (plan) line.add("computed_again", plan->again.contains(layer.name));
       std::printf("%s\n", line.str().c_str());
     }
-    table.row({layer.name, layer.type, shape_text(layer.output), format_count(layer.parameters),
-               format_count(work), format_bytes(bytes),
-               plan && plan->again.contains(layer.name) ? "computed again" : ""});
+    std::vector<std::string> row = {layer.name,
+                                    layer.type,
+                                    shape_text(layer.output),
+                                    format_count(layer.parameters),
+                                    format_count(work),
+                                    format_bytes(bytes)};
+    if (plan) row.push_back(plan->again.contains(layer.name) ? "computed again" : "");
+    table.row(row);
   }
   if (c.json) return 0;
   table.rule();
   table.row({"total", "", "", format_count(parameters), format_count(multiply_adds),
-             format_bytes(activations), ""});
+             format_bytes(activations)});
   const uint64_t weights = static_cast<uint64_t>(parameters) * sizeof(float);
   std::printf("%s  %s -> %s, batch of %s\n\n%s\n",
               styled(TextStyle::bold, title(network.name, file)).c_str(),

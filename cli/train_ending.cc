@@ -47,7 +47,7 @@ void write_trace(const TrainRun& run, std::vector<std::string>& problems) {
   }
 }
 
-/// What the training used, and what the memory model predicts for one step.
+/// Prints the memory that the training used, and the prediction for one step.
 void print_memory(nn::Updater& updater) {
   nn::Network& network = updater.network();
   std::printf("memory      %s\n", describe_memory(network.device()).c_str());

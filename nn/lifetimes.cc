@@ -110,7 +110,7 @@ class Lifetimes {
     return first;
   }
 
-  /// By step: the values that its backward step reads, itself or to compute others again.
+  /// Finds the values that each backward step reads, also those that it computes others from.
   void find_last_uses_backward() {
     const std::vector<std::optional<size_t>> first = find_first_readers();
     touched_backward_.assign(plan_.steps.size(), {});
@@ -201,7 +201,7 @@ class Lifetimes {
   std::vector<std::optional<size_t>> producers_;    // by value: the step
   std::vector<int> readers_;                        // by value: the number of reading steps
   std::vector<bool> viewed_;                        // by value: a step makes a view of it
-  std::vector<std::vector<int>> touched_backward_;  // by step: what its backward step reads
+  std::vector<std::vector<int>> touched_backward_;  // by step: values that its backward step reads
 };
 
 }  // namespace

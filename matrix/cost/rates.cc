@@ -35,9 +35,13 @@ std::optional<DeviceRates>& given() {
   return rates;
 }
 
-double shortest(Device device, const std::function<void()>& work) {
+/// The shortest time of `work`, each time after `prepare`.
+double shortest(
+    Device device, const std::function<void()>& work,
+    const std::function<void()>& prepare = [] {}) {
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kRounds; ++i) {
+    prepare();
     device.synchronize();
     const double begin = steady_seconds();
     work();
@@ -80,30 +84,18 @@ double byte_rate(Device device) {
 
 double to_host_rate(Device device) {
   Tensor x({elements(device)}, DType::f32, device);
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kRounds; ++i) {
-    device.backend().run(kFill, {&x, static_cast<double>(i)});
-    device.synchronize();
-    const double begin = steady_seconds();
-    x.buffer().leave_device();
-    device.synchronize();
-    least = std::min(least, steady_seconds() - begin);
-  }
-  return static_cast<double>(x.bytes()) / least;
+  return static_cast<double>(x.bytes()) / shortest(
+                                              device, [&] { x.buffer().leave_device(); },
+                                              [&] {
+                                                device.backend().run(kFill, {&x, 1});
+                                              });
 }
 
 double to_device_rate(Device device) {
   Tensor x = ones({elements(device)}, device);
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kRounds; ++i) {
-    x.buffer().leave_device();
-    device.synchronize();
-    const double begin = steady_seconds();
-    x.buffer().on_device(Access::read);
-    device.synchronize();
-    least = std::min(least, steady_seconds() - begin);
-  }
-  return static_cast<double>(x.bytes()) / least;
+  return static_cast<double>(x.bytes()) / shortest(
+                                              device, [&] { x.buffer().on_device(Access::read); },
+                                              [&] { x.buffer().leave_device(); });
 }
 
 /// The rates of one device, from the tuning file or measured.

@@ -11,16 +11,11 @@
 #include "base/json.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
-#include "nn/network.h"
-#include "nn/optimizer.h"
 #include "tests/matrix/backend/opencl/support.h"
-#include "tests/support/reference.h"
-#include "tests/support/tune_policy.h"
+#include "tests/nn/less_memory.h"
 
 namespace kaiseki::nn {
 namespace {
-
-constexpr int64_t kBatch = 12;
 
 /// Batch normalization keeps the minibatch whole. Without room, tensors wait on the host.
 constexpr const char* kNetwork = R"({"inputs": {"x": {"shape": [4, 40, 40]}}, "layers": [
@@ -31,44 +26,6 @@ constexpr const char* kNetwork = R"({"inputs": {"x": {"shape": [4, 40, 40]}}, "l
     {"name": "c", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 16},
     {"name": "o", "type": "batch_normalization"}, {"name": "t", "type": "tanh"},
     {"name": "f", "type": "fully_connected", "output_size": 5}]})";
-
-struct TimedTraining {
-  std::vector<float> losses, parameters;
-  uint64_t peak = 0;
-  bool operator==(const TimedTraining& other) const {
-    return losses == other.losses && parameters == other.parameters;
-  }
-};
-
-/// Trains three steps with a budget of `bytes` beside what is in use.
-TimedTraining train(Device device, std::optional<uint64_t> bytes) {
-  Allocator& memory = device.memory();
-  memory.trim();
-  const uint64_t before = memory.account().in_use;
-  if (bytes) memory.set_budget(before + *bytes);
-  memory.reset_peak();
-  TimedTraining result;
-  {
-    Network network = Network::parse(kNetwork, "test", device);
-    network.initialize(3);
-    Optimizer optimizer;
-    const Tensor x = test::random_tensor({kBatch, 4, 40, 40}, 1);
-    std::vector<int32_t> classes;
-    for (int32_t i = 0; i < kBatch; ++i) classes.push_back(i % 5);
-    const Tensor labels = Tensor::from<int32_t>(classes, Shape{kBatch}, Device::cpu());
-    for (int i = 0; i < 3; ++i) {
-      network.zero_grad(optimizer);
-      result.losses.push_back(network.forward_loss(x, labels).loss.item());
-      network.backward();
-      optimizer.step(network.parameters(), network.gradients(), 0.01);
-    }
-    for (const Parameter& parameter : network.parameters())
-      for (float value : parameter.value.to_vector()) result.parameters.push_back(value);
-    result.peak = memory.account().peak - before;
-  }
-  memory.set_budget({});
-  return result;
-}
 
 std::string text_of(const Json& event, std::string_view key) { return event.find(key)->string; }
 
@@ -115,12 +72,13 @@ TEST_CASE("timeline: a training on OpenCL with its kernels and copies, and the s
     CAPTURE(static_cast<int>(style));
     test::WithStyle with(backend->opencl(), style);
     stop_timeline();
-    train(device, {});  // keeps what is made once
-    const uint64_t budget = train(device, {}).peak * 8 / 10;
-    const TimedTraining plain = train(device, budget);
+    const test::WithRates rates(test::kFastLink);  // tensors move
+    test::train(kNetwork, device, {});             // keeps what is made once
+    const uint64_t budget = test::train(kNetwork, device, {}).peak * 8 / 10;
+    const test::Trained plain = test::train(kNetwork, device, budget);
     const double begin = steady_seconds();
     start_timeline();
-    const TimedTraining traced = train(device, budget);
+    const test::Trained traced = test::train(kNetwork, device, budget);
     device.synchronize();
     const double end = steady_seconds();
     CheckedTrace trace = checked(stop_timeline(), end - begin);

@@ -46,7 +46,7 @@ struct PieceCosts {
 /// time for every piece, and the others take theirs for one.
 double predict_seconds(const ConvProblem& problem, const PieceSize& size, const PieceCosts& costs);
 
-/// Returns the size of the shortest predicted time, of which kPiecesAtOnce fit `room` bytes.
+/// Returns the size with the shortest predicted time. kPiecesAtOnce pieces fit `room` bytes.
 /// Returns nothing if not even a row fits.
 std::optional<PieceSize> choose_pieces(const ConvProblem& problem, uint64_t room,
                                        const PieceCosts& costs);
