@@ -17,18 +17,19 @@ std::string shown(const Json& value) {
   return type == "constant" ? "constant " + value.find("value")->describe() : type;
 }
 
-/// "`kernel_size`, `bias` (true; false; `"position"`: a remark)"
+/// "`kernel_size`, `bias` (true; false; `"position"`: a remark), `size` (required: a remark)"
 std::string shown(const nn::Setting& setting) {
-  std::string text = "`" + setting.name + "`";
-  if (setting.rules.required) return text;
-  text += " (" + (setting.rules.default_of.empty() ? shown(setting.value)
-                                                   : std::string(setting.rules.default_of));
+  const bool required = setting.rules.required;
+  std::string details = required                           ? "required"
+                        : setting.rules.default_of.empty() ? shown(setting.value)
+                                                           : std::string(setting.rules.default_of);
   if (setting.choices != std::vector<std::string>{"true", "false"})
     for (const std::string& choice : setting.choices)
-      if (choice != setting.value.describe())
-        text += "; " + (choice.starts_with('"') ? "`" + choice + "`" : choice);
-  if (!setting.rules.doc.empty()) text += ": " + std::string(setting.rules.doc);
-  return text + ")";
+      if (required || choice != setting.value.describe())
+        details += "; " + (choice.starts_with('"') ? "`" + choice + "`" : choice);
+  if (!setting.rules.doc.empty()) details += ": " + std::string(setting.rules.doc);
+  const std::string name = "`" + setting.name + "`";
+  return details == "required" ? name : name + " (" + details + ")";
 }
 
 }  // namespace
