@@ -45,6 +45,12 @@ struct LayerRegistry {
 #undef KAISEKI_ENTRY
 };
 
+bool in_library(std::string_view type) {
+#define KAISEKI_COMPARISON(name) || type == #name
+  return false KAISEKI_LAYERS(KAISEKI_COMPARISON);
+#undef KAISEKI_COMPARISON
+}
+
 LayerRegistry& registry() {
   static LayerRegistry instance;
   return instance;
@@ -56,7 +62,9 @@ void register_layer(const std::string& type, LayerFactory factory) {
   LayerRegistry& all = registry();
   std::lock_guard lock(all.mutex);
   if (!all.factories.emplace(type, std::move(factory)).second)
-    throw Error(message("register_layer", "expected a new type of layer, got ", type));
+    throw Error(message(
+        "register_layer", "expected a new type of layer, got ", type,
+        in_library(type) ? ", which the library has" : ", which an earlier call registered"));
 }
 
 std::vector<std::string> layer_types() {

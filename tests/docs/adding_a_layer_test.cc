@@ -16,14 +16,14 @@ namespace {
 using namespace kaiseki;
 
 // y = scale * x^2, with one trained scale for each element.
-class Square : public nn::Layer {
+class ScaledSquare : public nn::Layer {
  public:
   void settings(nn::Settings& settings) override {
     settings.number("start", start_, {.low = -10, .high = 10});
   }
 
   nn::LayerShape infer(std::span<const Shape> inputs) override {
-    require(inputs.size() == 1, "square", "expected one input, got ", inputs.size());
+    require(inputs.size() == 1, "scaled_square", "expected one input, got ", inputs.size());
     nn::LayerShape shape{.output = inputs[0]};
     shape.parameters.push_back({.name = "scale",
                                 .shape = inputs[0],
@@ -76,18 +76,18 @@ TEST_CASE("adding a layer: the page's code is this code") {
 TEST_CASE("adding a layer: it trains like any other") {
   // clang-format off
   // page: registration
-nn::register_layer("square", [] { return std::make_unique<Square>(); });
+nn::register_layer("scaled_square", [] { return std::make_unique<ScaledSquare>(); });
   // page: end
   // clang-format on
-  test::check_layers(R"({"name": "q", "type": "square", "start": 0.5}, {"type": "relu"})", {3, 5},
-                     [](const test::Doubles& x, const test::Parameters& p) {
+  test::check_layers(R"({"name": "q", "type": "scaled_square", "start": 0.5}, {"type": "relu"})",
+                     {3, 5}, [](const test::Doubles& x, const test::Parameters& p) {
                        test::Doubles y;
                        for (size_t i = 0; i < x.size(); ++i)
                          y.push_back(std::max(0.0, p.at("q.scale")[i % 5] * x[i] * x[i]));
                        return y;
                      });
   const std::string json =
-      R"({"inputs": {"x": {"shape": [1]}}, "layers": [{"type": "square", "start": 0.5}]})";
+      R"({"inputs": {"x": {"shape": [1]}}, "layers": [{"type": "scaled_square", "start": 0.5}]})";
   nn::Network network = nn::Network::parse(json, "test", Device::cpu());
   CHECK(network.forward(Tensor::from({3}, {1, 1})).item() == 4.5f);
   const ByteVector onnx = nn::encode_onnx(network);
@@ -96,6 +96,11 @@ nn::register_layer("square", [] { return std::make_unique<Square>(); });
   CHECK(first != text.npos);
   CHECK(text.find("Mul", first + 3) != text.npos);
   CHECK(text.find("scale") != text.npos);
-  CHECK_THROWS_AS(nn::register_layer("square", {}), Error);
-  CHECK_THROWS_AS(nn::register_layer("relu", {}), Error);
+  CHECK_THROWS_WITH_AS(nn::register_layer("scaled_square", {}),
+                       "[register_layer] expected a new type of layer, got scaled_square, which an "
+                       "earlier call registered",
+                       Error);
+  CHECK_THROWS_WITH_AS(
+      nn::register_layer("relu", {}),
+      "[register_layer] expected a new type of layer, got relu, which the library has", Error);
 }

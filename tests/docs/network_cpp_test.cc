@@ -53,10 +53,10 @@ nn::Network small_resnet() {
 // page: end
 
 // page: a layer
-class Swish : public nn::Layer {
+class MySwish : public nn::Layer {
  public:
   nn::LayerShape infer(std::span<const Shape> inputs) override {
-    require(inputs.size() == 1, "swish", "expected one input, got ", inputs.size());
+    require(inputs.size() == 1, "my_swish", "expected one input, got ", inputs.size());
     return {.output = inputs[0]};
   }
   Tensor forward(nn::ForwardPass& pass) const override {
@@ -73,14 +73,14 @@ class Swish : public nn::Layer {
 // page: end
 
 // page: a loss
-class AbsoluteError : public nn::Layer {
+class MyAbsoluteError : public nn::Layer {
  public:
   nn::LayerShape infer(std::span<const Shape> inputs) override {
-    require(inputs.size() == 1, "absolute_error", "expected one input, got ", inputs.size());
+    require(inputs.size() == 1, "my_absolute_error", "expected one input, got ", inputs.size());
     return {.output = {}};
   }
   Tensor forward(nn::ForwardPass& pass) const override {
-    require(pass.targets.shape() == pass.inputs[0].shape(), "absolute_error",
+    require(pass.targets.shape() == pass.inputs[0].shape(), "my_absolute_error",
             "expected targets of shape ", pass.inputs[0].shape(), ", got ", pass.targets.shape());
     const Tensor difference = pass.inputs[0] - pass.targets;
     if (pass.save_for_backward) pass.saved = {difference};
@@ -105,8 +105,8 @@ using test::between;
 
 void add_types() {
   static const bool added = [] {
-    nn::register_layer("swish", [] { return std::make_unique<Swish>(); });
-    nn::register_layer("absolute_error", [] { return std::make_unique<AbsoluteError>(); });
+    nn::register_layer("my_swish", [] { return std::make_unique<MySwish>(); });
+    nn::register_layer("my_absolute_error", [] { return std::make_unique<MyAbsoluteError>(); });
     return true;
   }();
   CHECK(added);
@@ -162,7 +162,7 @@ TEST_CASE("networks in C++: a residual network trains") {
 
 TEST_CASE("networks in C++: the page's layer has the gradient of its function") {
   add_types();
-  test::check_layers(R"({"name": "s", "type": "swish"})", {3, 5},
+  test::check_layers(R"({"name": "s", "type": "my_swish"})", {3, 5},
                      [](const test::Doubles& x, const test::Parameters&) {
                        test::Doubles y;
                        for (const double v : x) y.push_back(v / (1 + std::exp(-v)));
@@ -175,7 +175,7 @@ TEST_CASE("networks in C++: the page's loss is minimized") {
   nn::NetworkBuilder b;
   b.input("x", {3});
   b.add("fully_connected", {{"output_size", 2}});
-  b.add("absolute_error");
+  b.add("my_absolute_error");
   nn::Network network = b.build(Device::cpu());
   const Tensor x = Tensor::from({1, 2, 3, -1, 0, 2}, {2, 3}, Device::cpu());
   const Tensor targets = Tensor::from({1, -1, 2, 0.5f}, {2, 2}, Device::cpu());
