@@ -85,6 +85,8 @@ def main(model_file, x_file, *y_files):
     values[model.graph.input[0].name] = np.load(x_file).astype(np.float64)
     for node in model.graph.node:
         settings = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        if node.op_type not in OPERATORS:
+            sys.exit(f"add the operator {node.op_type} to OPERATORS in tests/cli/onnx_reference.py")
         values[node.output[0]] = OPERATORS[node.op_type](*[values[name] for name in node.input], **settings)
     assert len(y_files) == len(model.graph.output), f"{model.graph.output}"
     for output, y_file in zip(model.graph.output, y_files):

@@ -171,4 +171,23 @@ def onnx_checker_agrees():
     check(len(files) >= 40, "the files were found", str(files))
 
 
-main(networks_of_pytorch, summary_of_onnx, to_onnx_and_back, mistakes, outputs_by_name, onnx_checker_agrees)
+def every_layer_agrees():
+    """NumPy computes each file that tests/nn/onnx/export_test.cc exports, also of layers that are not read back."""
+    python = python_with_onnx()
+    if not python:
+        return skip("python3-onnx is not installed: the layers' ONNX operators are not checked")
+    if len(sys.argv) < 3:
+        return skip("without the program nn_onnx_tests, the layers' ONNX operators are not checked")
+    subprocess.run([sys.argv[2], "-tc=onnx: every layer*"], env={**os.environ, "KAISEKI_TEST_ONNX_FOLDER": os.getcwd()},
+                   stdout=subprocess.DEVNULL, check=True)
+    files = sorted(pathlib.Path().glob("*.onnx"))
+    for file in files:
+        done = subprocess.run([python, REFERENCE, file, file.with_suffix(".x.npy"), "theirs.npy"], capture_output=True, text=True)
+        check(done.returncode == 0, f"{file}: ONNX's checker and NumPy accept it", done.stderr)
+        if done.returncode == 0:
+            agrees(file.with_suffix(".y.npy"), "theirs.npy", f"{file}: NumPy's results")
+    check(len(files) >= 29, "the files were found", str(files))
+
+
+main(networks_of_pytorch, summary_of_onnx, to_onnx_and_back, mistakes, outputs_by_name, onnx_checker_agrees,
+     every_layer_agrees)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Exports every layer and the shipped networks to ONNX, imports them, and compares the bits.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <set>
 
 #include "base/file.h"
+#include "base/text.h"
+#include "nn/io/npy.h"
 #include "nn/onnx/onnx.h"
 #include "nn/registry.h"
 #include "nn/weights.h"
@@ -50,6 +53,20 @@ void check_round_trip(const std::string& json) {
   for (int64_t dim : network.input_shape()) batch.push_back(dim);
   const Tensor x = random_tensor(batch, 5);
   CHECK(again.forward(x).to_vector() == network.forward(x).to_vector());
+}
+
+/// Writes the file, an input and the network's output for tests/cli/onnx_test.py, which computes
+/// the file with NumPy.
+void write_case(Network& network, const std::string& name) {
+  const char* const folder = std::getenv("KAISEKI_TEST_ONNX_FOLDER");
+  if (!folder) return;
+  Shape batch = {3};
+  for (int64_t dim : network.input_shape()) batch.push_back(dim);
+  const Tensor x = random_tensor(batch, 5);
+  const std::string stem = (fs::path(folder) / name).string();
+  write_file_atomic(stem + ".onnx", nn::encode_onnx(network));
+  nn::write_npy(stem + ".x.npy", x);
+  nn::write_npy(stem + ".y.npy", network.forward(x));
 }
 
 std::string one(const Shape& input, const std::string& layer) {
@@ -101,18 +118,29 @@ TEST_CASE("onnx: every layer is exported and imported unchanged") {
   for (const std::string& layer : layers) check_round_trip(one({3, 7, 6}, layer));
   // Layers that are exported, but that nn/onnx/operators.cc does not read back. None yet.
   const std::vector<std::string> export_only = {};
-  for (const std::string& layer : export_only) {
-    Network network = Network::parse(one({3, 7, 6}, layer), "test", Device::cpu());
+  std::vector<std::string> exported = layers;
+  exported.insert(exported.end(), export_only.begin(), export_only.end());
+  for (size_t i = 0; i < exported.size(); ++i) {
+    CAPTURE(exported[i]);
+    Network network = Network::parse(one({3, 7, 6}, exported[i]), "test", Device::cpu());
+    randomize_all(network);
     CHECK(nn::encode_onnx(network) == nn::encode_onnx(network));
+    write_case(network, text_from(i, "_", network.spec().layers.back().type));
   }
   const std::set<std::string> without_onnx = {};  // layers that ONNX cannot say
+  const ByteVector page = read_file(fs::path(test::source_dir()) / "docs" / "onnx.md");
+  const std::string_view text(reinterpret_cast<const char*>(page.data()), page.size());
+  const std::string_view written = text.substr(text.find("| layer | operators |"));
   for (const std::string& type : nn::layer_types()) {
     const auto has_type = [&](const std::string& layer) {
       return layer.find("\"" + type + "\"") != layer.npos;
     };
-    CAPTURE(type);
-    CHECK((std::ranges::any_of(layers, has_type) || std::ranges::any_of(export_only, has_type) ||
-           without_onnx.contains(type)));
+    const bool is_exported = std::ranges::any_of(exported, has_type);
+    CHECK_MESSAGE((is_exported || without_onnx.contains(type)), "add ", type,
+                  " to layers, export_only or without_onnx");
+    if (is_exported && !nn::make_layer(type)->is_loss())
+      CHECK_MESSAGE(written.find("`" + type + "`") != written.npos,
+                    "docs/onnx.md: expected a row of the layer ", type);
   }
 }
 
