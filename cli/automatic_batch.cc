@@ -10,19 +10,21 @@
 #include <vector>
 
 #include "cli/interrupt.h"
+#include "cli/terminal.h"
 #include "cli/text.h"
 #include "nn/train/minibatch_size.h"
+#include "nn/train/noise_cap.h"
 
 namespace kaiseki::cli {
 namespace {
 
 constexpr size_t kShown = 6;
 
-/// Chooses as another strategy does, and prints the times.
+/// Chooses as another strategy does, and prints the times. `limit`: text before the size.
 class ShownStrategy : public nn::MinibatchStrategy {
  public:
-  explicit ShownStrategy(std::unique_ptr<nn::MinibatchStrategy> strategy)
-      : strategy_(std::move(strategy)) {}
+  ShownStrategy(std::unique_ptr<nn::MinibatchStrategy> strategy, std::string limit)
+      : strategy_(std::move(strategy)), limit_(std::move(limit)) {}
 
   int64_t choose(nn::MinibatchTrials& trials, int64_t start) override {
     Recorded recorded(trials);
@@ -36,7 +38,8 @@ class ShownStrategy : public nn::MinibatchStrategy {
                                : format_count(std::ssize(tried)) + " sizes from " +
                                      format_count(recorded.epochs.begin()->first) + " to " +
                                      format_count(recorded.epochs.rbegin()->first) + " were tried";
-    std::printf("batch size  %s (%s)\n", format_count(size).c_str(), times.c_str());
+    std::printf("batch size  %s%s (%s)\n", limit_.c_str(), format_count(size).c_str(),
+                times.c_str());
     std::fflush(stdout);
     return size;
   }
@@ -59,6 +62,23 @@ class ShownStrategy : public nn::MinibatchStrategy {
     nn::MinibatchTrials& trials_;
   };
   std::unique_ptr<nn::MinibatchStrategy> strategy_;
+  std::string limit_;
+};
+
+/// Prints the size of the second epoch.
+class ShownCap : public nn::NoiseCap {
+ public:
+  using NoiseCap::NoiseCap;
+  void on_epoch(nn::Trainer& trainer) override {
+    if (trainer.epoch() != 1 || trainer.options().epochs < 2) return;
+    const std::optional<double> scale = noise_scale().value();
+    clear_live_line();
+    std::printf("batch size  %s from epoch 2 on (%s)\n",
+                format_count(trainer.updater().iterator().batch_size()).c_str(),
+                scale ? ("gradient noise scale " + format_number("%.3g", *scale)).c_str()
+                      : "no gradient noise scale was measured");
+    std::fflush(stdout);
+  }
 };
 
 std::unique_ptr<nn::MinibatchStrategy> strategy_of(const std::string& how) {
@@ -70,9 +90,13 @@ std::unique_ptr<nn::MinibatchStrategy> strategy_of(const std::string& how) {
 }  // namespace
 
 void add_automatic_batch(nn::Trainer& trainer, const std::string& how, bool scales_rate) {
+  const bool is_capped = how == "auto:noise";
   trainer.extend(std::make_unique<nn::MinibatchSizeOptimizer>(
-      std::make_unique<ShownStrategy>(strategy_of(how)),
+      std::make_unique<ShownStrategy>(strategy_of(how), is_capped ? "at most " : ""),
       nn::MinibatchSizeOptions{.scales_rate = scales_rate, .stopped = interrupted}));
+  if (is_capped)
+    trainer.extend(
+        std::make_unique<ShownCap>(trainer.updater().iterator().batch_size(), scales_rate));
 }
 
 }  // namespace kaiseki::cli

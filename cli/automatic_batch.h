@@ -8,8 +8,8 @@
 
 namespace kaiseki::cli {
 
-/// Adds the extensions that choose the minibatch size, and print it. `how` is auto, auto:time or
-/// auto:usage. With `scales_rate`, the learning rate changes with the size.
+/// Adds the extensions that choose the minibatch size, and print it. `how` is auto, auto:time,
+/// auto:usage or auto:noise. With `scales_rate`, the learning rate changes with the size.
 void add_automatic_batch(nn::Trainer& trainer, const std::string& how, bool scales_rate);
 
 }  // namespace kaiseki::cli

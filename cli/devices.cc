@@ -22,6 +22,9 @@ std::string default_device_name(const std::string& wanted, const std::vector<Dev
   return (gpu == devices.end() ? devices.front() : *gpu).device.name();
 }
 
+/// A backend may not know a size. It is 0 then.
+std::string size_or_unknown(uint64_t bytes) { return bytes ? format_bytes(bytes) : "unknown"; }
+
 }  // namespace
 
 int run_command(const DevicesCommand& c) {
@@ -36,8 +39,8 @@ int run_command(const DevicesCommand& c) {
       std::printf("%s\n", line.str().c_str());
     }
     table.row({info.device.name(), info.name, info.platform + " " + info.driver,
-               std::to_string(info.compute_units), format_bytes(info.memory),
-               format_bytes(info.max_allocation)});
+               std::to_string(info.compute_units), size_or_unknown(info.memory),
+               size_or_unknown(info.max_allocation)});
   }
   if (c.json) return 0;
   std::printf("%s\n", table.str().c_str());

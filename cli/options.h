@@ -52,7 +52,7 @@ struct TrainCommand {
   DataFlags data;
   nn::Recipe recipe;  // the members that were given; `data` has resize, mean and std
   uint64_t seed = 0;
-  std::string batch_size;           // a number, or auto, auto:time, auto:usage; empty: the recipe's
+  std::string batch_size;           // a number, auto or auto:KIND; empty: the recipe's
   int64_t accumulate = 1;           // minibatches in a step
   std::optional<int> workers = {};  // threads that prepare batches
   std::string weights, save, checkpoint, log, trace;

@@ -41,6 +41,9 @@ std::string plan_text(const nn::TrainingPrediction& found) {
   if (found.parts > 1)
     return "a minibatch runs in " + format_count(found.parts) + " parts of equal size";
   if (found.again.empty() && found.leaves == 0) return "a pass fits as it is";
+  if (found.missing != 0)
+    return "a pass does not fit: " + format_bytes(found.missing) +
+           " are missing. Use a smaller batch, or set KAISEKI_SPILL_DIR on a CPU";
   std::string text = "the backward pass computes the outputs of " +
                      format_count(static_cast<int64_t>(found.again.size())) + " layers again";
   if (found.leaves != 0) text += ", and " + format_bytes(found.leaves) + " leave the device";

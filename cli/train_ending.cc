@@ -12,6 +12,8 @@
 #include "cli/text.h"
 #include "cli/weights_file.h"
 #include "dist/train/task_cancelled.h"
+#include "matrix/ceil_div.h"
+#include "matrix/memory/allocator.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -43,6 +45,17 @@ void write_trace(const TrainRun& run, std::vector<std::string>& problems) {
   } catch (const Error& error) {
     problems.push_back(error.what());
   }
+}
+
+/// What the training used, and what the memory model predicts for one step.
+void print_memory(nn::Updater& updater) {
+  nn::Network& network = updater.network();
+  std::printf("memory      %s\n", describe_memory(network.device()).c_str());
+  const int64_t batch = ceil_div(updater.iterator().batch_size(), updater.parts());
+  const uint64_t held = network.device().memory().account().in_use;
+  std::printf("memory      predicted %s in use in a step of %s samples\n",
+              format_bytes(held + network.predicted_pass_bytes(batch)).c_str(),
+              format_count(batch).c_str());
 }
 
 /// Writes the weights to the state folder.
@@ -97,8 +110,7 @@ void finish(const TrainRun& run) {
   if (!trainer.stop_reason().empty())
     std::printf("stopped after step %s: %s\n", format_count(trainer.step()).c_str(),
                 trainer.stop_reason().c_str());
-  if (c.memory)
-    std::printf("memory      %s\n", describe_memory(trainer.updater().network().device()).c_str());
+  if (c.memory) print_memory(trainer.updater());
   const bool unfinished = interrupted() && trainer.epoch() < trainer.options().epochs;
   const bool has_checkpoint = run.checkpointer && run.checkpointer->problem().empty();
   std::vector<std::string> problems;

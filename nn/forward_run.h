@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "matrix/tensor.h"
-#include "nn/planner.h"
+#include "nn/execution_plan.h"
 
 namespace kaiseki::nn {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "nn/planner.h"
+#include "nn/execution_plan.h"
 
 namespace kaiseki::nn {
 

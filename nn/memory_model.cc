@@ -27,22 +27,22 @@ class PassMemory {
       producers_[static_cast<size_t>(plan.steps[i].output)] = i;
   }
 
-  std::vector<uint64_t> peaks() {
+  std::vector<StepMemory> steps() {
     for (size_t i = 0; i < graph_.spec.inputs.size(); ++i)
       live_ += bytes_of(graph_.spec.inputs[i].shape);
-    std::vector<uint64_t> peaks;
-    const auto end_step = [&] { peaks.push_back(std::exchange(peak_, live_)); };
-    peak_ = live_;
-    for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      forward(i);
-      end_step();
-    }
+    std::vector<StepMemory> steps;
+    const auto run = [&](size_t time, size_t i, void (PassMemory::*step)(size_t)) {
+      const uint64_t others = bytes_of_others(time, i);
+      peak_ = live_;
+      (this->*step)(i);
+      steps.push_back({peak_, peak_ - others});
+    };
+    for (size_t i = 0; i < plan_.steps.size(); ++i)
+      run(plan_.forward_time(i), i, &PassMemory::forward);
     if (plan_.options.backward)
-      for (size_t i = plan_.steps.size(); i-- > 0;) {
-        backward(i);
-        end_step();
-      }
-    return peaks;
+      for (size_t i = plan_.steps.size(); i-- > 0;)
+        run(plan_.backward_time(i), i, &PassMemory::backward);
+    return steps;
   }
 
  private:
@@ -58,6 +58,23 @@ class PassMemory {
   uint64_t bytes_of(int value) const { return bytes_of(graph_.shape_of(value)); }
   const GraphNode& node_of(const PlanStep& step) const {
     return graph_.nodes[static_cast<size_t>(step.node)];
+  }
+
+  /// The tensors that the step at this time neither reads nor writes.
+  uint64_t bytes_of_others(size_t time, size_t i) const {
+    const auto is_used = [&](const std::vector<size_t>& times) {
+      return std::binary_search(times.begin(), times.end(), time);
+    };
+    uint64_t sum = 0;
+    for (size_t v = 0; v < value_.size(); ++v) {
+      if (!is_used(plan_.uses[v])) sum += value_[v];
+      const GradientMemory& gradient = gradients_[v];
+      if (gradient.bytes && !is_used(plan_.gradient_uses[v]))
+        sum += *gradient.bytes / static_cast<uint64_t>(gradient.bytes.use_count());
+    }
+    for (size_t step = 0; step < saved_.size(); ++step)
+      if (step != i) sum += saved_[step];
+    return sum;
   }
 
   void take(uint64_t bytes, uint64_t& holder) {
@@ -168,14 +185,17 @@ class PassMemory {
 
 }  // namespace
 
-std::vector<uint64_t> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
-                                     const std::function<uint64_t(uint64_t)>& rounded) {
-  return PassMemory(graph, plan, batch, rounded).peaks();
+std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
+                                       const std::function<uint64_t(uint64_t)>& rounded) {
+  return PassMemory(graph, plan, batch, rounded).steps();
 }
 
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                       const std::function<uint64_t(uint64_t)>& rounded) {
-  return std::ranges::max(predict_memory(graph, plan, batch, rounded));
+  uint64_t peak = 0;
+  for (const StepMemory& step : predict_memory(graph, plan, batch, rounded))
+    peak = std::max(peak, step.peak);
+  return peak;
 }
 
 int64_t parts_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch, uint64_t room,

@@ -7,18 +7,23 @@
 #include <functional>
 #include <vector>
 
-#include "nn/planner.h"
+#include "nn/execution_plan.h"
 
 namespace kaiseki::nn {
 
-/// By time of the plan: the highest sum of bytes in a step of a pass with `batch` samples. Counts
-/// inputs, values, gradients of values, and what layers save. Parameters, their gradients and
-/// workspace are not included. `rounded` gives the bytes that a tensor takes
-/// (Allocator::rounded()).
-std::vector<uint64_t> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
-                                     const std::function<uint64_t(uint64_t)>& rounded);
+/// The bytes of a step of a pass.
+struct StepMemory {
+  uint64_t peak = 0;  // the highest sum
+  uint64_t own = 0;   // of it, the tensors that the step reads or writes; others may wait elsewhere
+};
 
-/// The highest of predict_memory().
+/// By time of the plan: the bytes of a pass with `batch` samples. Counts inputs, values, gradients
+/// of values, and what layers save. Parameters, their gradients and workspace are not included.
+/// `rounded` gives the bytes that a tensor takes (Allocator::rounded()).
+std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
+                                       const std::function<uint64_t(uint64_t)>& rounded);
+
+/// The highest peak of predict_memory().
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                       const std::function<uint64_t(uint64_t)>& rounded);
 

@@ -130,6 +130,9 @@ class Network {
   /// of about the same size. 1 if the device has no limit, or if samples depend on each other
   /// (batch normalization in training).
   int64_t parts_of_batch(int64_t batch, Phase phase);
+  /// The bytes on the device that the memory model predicts for the tensors of a training pass.
+  /// Parameters, gradients and workspace are not included.
+  uint64_t predicted_pass_bytes(int64_t batch);
 
   /// Calls `timer` after each layer of each pass. Waits for the device before and after each layer,
   /// so passes take longer. Empty: no times.

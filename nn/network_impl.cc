@@ -7,10 +7,13 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "matrix/backend/has_devices.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
+#include "nn/memory_model.h"
+#include "nn/planner.h"
 #include "nn/sukiyaki_values.h"
 
 namespace kaiseki::nn {
@@ -22,25 +25,39 @@ const ExecutionPlan& NetworkImpl::plan(const ExecutionPlanOptions& options) {
   return at->second;
 }
 
-const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& options, int64_t batch) {
+const FittedPlan* NetworkImpl::fitted_plan(const ExecutionPlanOptions& options, int64_t batch) {
+  // WebAssembly leaves out the search. Its only limit is that of the system.
+  if (!kHasDevices || !options.backward) return nullptr;
+  const std::optional<uint64_t> room = room_for_tensors(device);
+  if (!room) return nullptr;
   const ExecutionPlan& whole = plan(options);
-  const std::optional<uint64_t> room = options.backward ? room_for_tensors(device) : std::nullopt;
-  if (!room) return whole;
   const FittedKey key{&whole, batch, device.memory().account().budget};
   auto at = fitted.find(key);
   if (at == fitted.end()) at = fitted.emplace(key, fit(whole, batch, *room)).first;
-  return at->second.plan;
+  return &at->second;
+}
+
+const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& options, int64_t batch) {
+  const FittedPlan* fits = fitted_plan(options, batch);
+  return fits ? fits->plan : plan(options);
+}
+
+uint64_t NetworkImpl::predicted_pass_bytes(const ExecutionPlanOptions& options, int64_t batch) {
+  if (const FittedPlan* fits = fitted_plan(options, batch)) return fits->peak - fits->leaves;
+  return predict_peak(graph, plan(options), batch,
+                      [&](uint64_t bytes) { return device.memory().rounded(bytes); });
 }
 
 FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const {
   FittedPlan fitted = fit_to_device(graph, whole, batch, room, device);
   const auto again = std::ranges::count_if(fitted.plan.steps, &PlanStep::recomputed) -
                      std::ranges::count_if(whole.steps, &PlanStep::recomputed);
-  if (again != 0 || fitted.leaves != 0)
+  if (again != 0 || fitted.leaves != 0 || fitted.missing != 0)
     log_warning_once("the device has " + format_bytes(room) +
                      " for the tensors of a pass, which needs more: the backward pass computes " +
                      std::to_string(again) + " tensors again, and " + format_bytes(fitted.leaves) +
-                     " leave the device for a while");
+                     " leave the device for a while" +
+                     (fitted.missing ? "; " + format_bytes(fitted.missing) + " are missing" : ""));
   return fitted;
 }
 

@@ -6,10 +6,10 @@
 #include <map>
 #include <optional>
 
+#include "nn/execution_plan.h"
 #include "nn/forward_run.h"
 #include "nn/graph.h"
 #include "nn/layer_timer.h"
-#include "nn/planner.h"
 #include "nn/recomputation.h"
 #include "nn/swapping.h"
 
@@ -41,9 +41,12 @@ struct NetworkImpl {
   LayerTimer timer;  // empty: no times
 
   const ExecutionPlan& plan(const ExecutionPlanOptions& options);
+  /// nullptr if the device has no limit, or no backward pass follows.
+  const FittedPlan* fitted_plan(const ExecutionPlanOptions& options, int64_t batch);
   /// The plan for a minibatch of this size. If a pass needs more memory than the device has, some
   /// values are computed again.
   const ExecutionPlan& fitting_plan(const ExecutionPlanOptions& options, int64_t batch);
+  uint64_t predicted_pass_bytes(const ExecutionPlanOptions& options, int64_t batch);
   FittedPlan fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const;
   std::span<Parameter> parameters_of(const GraphNode& node);
   std::span<State> states_of(const GraphNode& node);

@@ -64,7 +64,7 @@ std::vector<Tensor>& Optimizer::slots_of(const Parameter& parameter) {
   return slots;
 }
 
-Tensor Optimizer::clip_factor(const Gradients& gradients) const {
+Tensor squared_norm(const Gradients& gradients) {
   require(!gradients.values.empty(), "optimizer", "expected gradients, got none");
   Tensor squares({}, DType::f32, gradients.values[0].device());
   float beta = 0;
@@ -72,8 +72,13 @@ Tensor Optimizer::clip_factor(const Gradients& gradients) const {
     reduce_into(squares, Reduction::sum_of_squares, gradient, {}, beta);
     beta = 1;
   }
-  return elementwise("min(1, n/(sqrt(s) + 0.000001))",
-                     {{"n", static_cast<float>(options_.clip_norm)}, {"s", squares}});
+  return squares;
+}
+
+Tensor Optimizer::clip_factor(const Gradients& gradients) const {
+  return elementwise(
+      "min(1, n/(sqrt(s) + 0.000001))",
+      {{"n", static_cast<float>(options_.clip_norm)}, {"s", squared_norm(gradients)}});
 }
 
 void Optimizer::step(std::span<Parameter> parameters, const Gradients& gradients,

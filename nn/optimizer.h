@@ -65,6 +65,9 @@ class Optimizer {
   std::map<std::string, std::vector<Tensor>> slots_;  // by the parameter's name
 };
 
+/// The sum of the squares of all gradients, on the device.
+Tensor squared_norm(const Gradients& gradients);
+
 /// All names, in the order of the documentation.
 std::vector<std::string> optimizer_names();
 /// The default learning rate. Throws Error for an unknown name.

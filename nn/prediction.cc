@@ -9,6 +9,7 @@
 #include "matrix/memory/allocator.h"
 #include "nn/memory_model.h"
 #include "nn/parse_network.h"
+#include "nn/planner.h"
 #include "nn/recomputation.h"
 
 namespace kaiseki::nn {
@@ -38,6 +39,11 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   const Graph graph = build_graph(parse_network(as_text(bytes), file));
   const ExecutionPlan whole =
       make_execution_plan(graph, {.phase = Phase::train, .loss = true, .backward = true});
+  const auto is_loss = [&](const PlanStep& step) {
+    return graph.nodes[static_cast<size_t>(step.node)].layer->is_loss();
+  };
+  if (std::ranges::none_of(whole.steps, is_loss))
+    throw Error(message("memory", "expected a network with a loss, got none in ", file));
   const Allocator& allocator = device.memory();
   const auto rounded = [&](uint64_t size) { return allocator.rounded(size); };
   TrainingPrediction result{.parameters = parameter_bytes(graph),
@@ -54,6 +60,7 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
       fit_to_device(graph, whole, ceil_div(batch, result.parts), room, device);
   result.peak = fitted.peak - fitted.leaves;
   result.leaves = fitted.leaves;
+  result.missing = fitted.missing;
   result.seconds =
       result.parts > 1 || fitted.seconds == 0 ? result.seconds_in_core : fitted.seconds;
   for (size_t i = 0; i < whole.steps.size(); ++i)

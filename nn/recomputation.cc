@@ -21,23 +21,31 @@ class RecomputationSearch {
   RecomputationSearch(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits)
       : graph_(graph), limits_(limits), dropped_(plan.uses.size()) {
     for (const PlanStep& step : plan.steps) forward_ += seconds_of(step);
-    found_.plan = plan;
+    found_.fitted.plan = plan;
     judge(found_);
   }
 
   FittedPlan run() {
-    FittedPlan best = found_;
-    while (found_.leaves != 0 ? drop_one() || keep_one() : keep_one())
-      if (is_better(found_, best)) best = found_;
-    return best;
+    Trial best = found_;
+    while (found_.excess > 0 ? drop_one() || keep_one() : keep_one())
+      if (is_better(found_.fitted, best.fitted)) best = found_;
+    return best.fitted;
   }
 
  private:
+  struct Trial {
+    FittedPlan fitted = {};
+    double excess = 0;    // the sum over all steps of the bytes beyond the room
+    double backward = 0;  // seconds of the backward pass, without the link
+  };
+
   /// A value that can be dropped, with the memory that this saved for its time at the last trial.
   struct Candidate {
     size_t value = 0;
     double gain = 0;
   };
+
+  static bool by_gain(const Candidate& a, const Candidate& b) { return a.gain < b.gain; }
 
   double seconds_of(const PlanStep& step) const {
     const GraphNode& node = graph_.nodes[static_cast<size_t>(step.node)];
@@ -50,7 +58,6 @@ class RecomputationSearch {
                     elements * sizeof(float) / limits_.rates.bytes);
   }
 
-  /// The seconds of the backward pass.
   double backward_seconds(const ExecutionPlan& plan) const {
     double seconds = kBackward * forward_;
     for (const PlanStep& step : plan.steps)
@@ -58,60 +65,62 @@ class RecomputationSearch {
     return seconds;
   }
 
-  /// The sum over all steps of the bytes beyond the room.
-  double excess(const FittedPlan& fitted) const {
-    double sum = 0;
-    for (uint64_t bytes : memory_of(fitted.plan))
-      if (bytes > limits_.room) sum += static_cast<double>(bytes - limits_.room);
-    return sum;
+  uint64_t beyond_room(uint64_t bytes) const { return bytes - std::min(bytes, limits_.room); }
+
+  void judge(Trial& trial) const {
+    FittedPlan& fitted = trial.fitted;
+    uint64_t own = 0;
+    for (const StepMemory& step :
+         predict_memory(graph_, fitted.plan, limits_.batch, limits_.rounded)) {
+      fitted.peak = std::max(fitted.peak, step.peak);
+      own = std::max(own, step.own);
+      trial.excess += static_cast<double>(beyond_room(step.peak));
+    }
+    trial.backward = backward_seconds(fitted.plan);
+    fitted.seconds = forward_ + trial.backward;
+    const uint64_t beyond = beyond_room(fitted.peak);
+    fitted.missing = limits_.rates.link ? beyond_room(own) : beyond;
+    if (limits_.rates.link && beyond != 0) {
+      fitted.leaves = beyond;
+      fitted.seconds = with_link(static_cast<double>(beyond), trial.backward, *limits_.rates.link);
+    }
   }
 
-  std::vector<uint64_t> memory_of(const ExecutionPlan& plan) const {
-    return predict_memory(graph_, plan, limits_.batch, limits_.rounded);
-  }
-
-  void judge(FittedPlan& fitted) const {
-    fitted.peak = std::ranges::max(memory_of(fitted.plan));
-    fitted.leaves = fitted.peak - std::min(fitted.peak, limits_.room);
-    const double backward = backward_seconds(fitted.plan);
-    fitted.seconds = forward_ + backward;
-    if (!limits_.rates.link || fitted.leaves == 0) return;
-    const LinkRates& link = *limits_.rates.link;
-    const auto bytes = static_cast<double>(fitted.leaves);
+  double with_link(double bytes, double backward, const LinkRates& link) const {
     const double out = bytes / link.to_host, in = bytes / link.to_device;
-    fitted.seconds = link.overlaps ? std::max(forward_, out) + std::max(backward, in)
-                                   : forward_ + backward + out + in;
+    return link.overlaps ? std::max(forward_, out) + std::max(backward, in)
+                         : forward_ + backward + out + in;
   }
 
-  bool is_better(const FittedPlan& a, const FittedPlan& b) const {
-    const bool both_run = limits_.rates.link || (a.leaves == 0 && b.leaves == 0);
-    return both_run ? a.seconds < b.seconds : a.peak < b.peak;
+  static bool is_better(const FittedPlan& a, const FittedPlan& b) {
+    return std::pair(a.missing, a.seconds) < std::pair(b.missing, b.seconds);
   }
 
   /// The plan with one value dropped, or kept.
-  FittedPlan with(size_t value, bool dropped) {
-    FittedPlan trial{.plan = found_.plan};
+  Trial with(size_t value, bool dropped) {
+    Trial trial{.fitted = {.plan = found_.fitted.plan}};
     const bool before = dropped_[value];
     dropped_[value] = dropped;
-    find_lifetimes(trial.plan, graph_, dropped_);
+    find_lifetimes(trial.fitted.plan, graph_, dropped_);
     dropped_[value] = before;
     judge(trial);
     return trial;
   }
 
+  bool is_droppable(size_t value) const { return found_.fitted.plan.droppable[value]; }
+
   /// Bytes of excess less, for each second more.
-  double gain_of(const FittedPlan& trial) const {
-    const double seconds = backward_seconds(trial.plan) - backward_seconds(found_.plan);
-    return (excess(found_) - excess(trial)) / std::max(seconds, 1e-9);
+  double gain_of(const Trial& trial) const {
+    return (found_.excess - trial.excess) / std::max(trial.backward - found_.backward, 1e-9);
   }
 
   /// Tries all values that can be dropped.
   void try_all() {
     candidates_.clear();
     for (size_t v = 0; v < dropped_.size(); ++v)
-      if (found_.plan.droppable[v]) candidates_.push_back({v, gain_of(with(v, true))});
+      if (is_droppable(v)) candidates_.push_back({v, gain_of(with(v, true))});
     std::erase_if(candidates_, [](const Candidate& one) { return one.gain <= 0; });
-    std::ranges::make_heap(candidates_, {}, &Candidate::gain);
+    std::make_heap(candidates_.begin(), candidates_.end(), by_gain);
   }
 
   bool drop_one() {
@@ -124,11 +133,11 @@ class RecomputationSearch {
   /// gain now is more than the earlier gains of all others.
   bool drop_best() {
     while (!candidates_.empty()) {
-      std::ranges::pop_heap(candidates_, {}, &Candidate::gain);
+      std::pop_heap(candidates_.begin(), candidates_.end(), by_gain);
       Candidate best = candidates_.back();
       candidates_.pop_back();
-      if (!found_.plan.droppable[best.value]) continue;
-      FittedPlan trial = with(best.value, true);
+      if (!is_droppable(best.value)) continue;
+      Trial trial = with(best.value, true);
       best.gain = gain_of(trial);
       if (best.gain <= 0) continue;
       if (candidates_.empty() || best.gain >= candidates_.front().gain) {
@@ -137,7 +146,7 @@ class RecomputationSearch {
         return true;
       }
       candidates_.push_back(best);
-      std::ranges::push_heap(candidates_, {}, &Candidate::gain);
+      std::push_heap(candidates_.begin(), candidates_.end(), by_gain);
     }
     return false;
   }
@@ -145,12 +154,11 @@ class RecomputationSearch {
   /// Keeps a dropped value if this needs no more memory: many values that are computed again at one
   /// time need more than they save. Takes the value that saves most time.
   bool keep_one() {
-    const double now = excess(found_);
-    std::optional<std::pair<size_t, FittedPlan>> best;
+    std::optional<std::pair<size_t, Trial>> best;
     for (size_t v = 0; v < dropped_.size(); ++v) {
       if (!dropped_[v]) continue;
-      FittedPlan trial = with(v, false);
-      if (excess(trial) <= now && trial.seconds < (best ? best->second : found_).seconds)
+      Trial trial = with(v, false);
+      if (trial.excess <= found_.excess && trial.backward < (best ? best->second : found_).backward)
         best = {v, std::move(trial)};
     }
     if (!best) return false;
@@ -164,7 +172,7 @@ class RecomputationSearch {
   const PassLimits& limits_;
   double forward_ = 0;  // seconds of the forward pass
   std::vector<bool> dropped_;
-  FittedPlan found_;
+  Trial found_;
   std::vector<Candidate> candidates_;  // a heap by gain
 };
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "matrix/cost/rates.h"
-#include "nn/planner.h"
+#include "nn/execution_plan.h"
 
 namespace kaiseki::nn {
 
@@ -24,15 +24,15 @@ struct PassLimits {
 /// A plan, and what the models predict for it.
 struct FittedPlan {
   ExecutionPlan plan;
-  uint64_t peak = 0;    // bytes, if no tensor leaves the device
-  uint64_t leaves = 0;  // bytes that leave the device, and come back
-  double seconds = 0;   // of the forward and the backward pass
+  uint64_t peak = 0;     // bytes, if no tensor leaves the device
+  uint64_t leaves = 0;   // bytes that leave the device, and come back
+  uint64_t missing = 0;  // bytes that the pass needs beyond the room, even so
+  double seconds = 0;    // of the forward and the backward pass
 };
 
 /// Chooses the values that the backward pass computes again. Starts with none, and adds the value
 /// that saves most memory for its time, until the pass fits. Returns the plan of the shortest
-/// predicted time on this way. If tensors cannot leave the device, returns the last plan: it fits,
-/// or needs the least memory of all.
+/// predicted time on this way, or the one that misses the fewest bytes if none can run.
 FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits);
 
 /// The same with the rates of the device. If the pass does not fit `room` bytes as it is, an eighth

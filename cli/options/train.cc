@@ -111,7 +111,8 @@ void add_train_pool(OptionSet& set, PoolTrainCommand& c) {
 }
 
 bool is_batch_size(std::string_view text) {
-  if (text == "auto" || text == "auto:time" || text == "auto:usage") return true;
+  for (std::string_view name : {"auto", "auto:time", "auto:usage", "auto:noise"})
+    if (text == name) return true;
   int64_t value = 0;
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, value);
@@ -129,10 +130,11 @@ CommandText add_options(OptionSet& set, TrainCommand& c) {
   set.checked_text(
       "--batch-size", "N|auto", c.batch_size,
       "a whole number from 1 to " + std::to_string(kBatchSize.most) +
-          ", or auto, auto:time or auto:usage",
+          ", or auto, auto:time, auto:usage or auto:noise",
       is_batch_size,
       "Samples in a minibatch. auto: a size with a short epoch, found by a few iterations before "
-      "training. auto:time and auto:usage try more sizes (default: the recipe's, else 64)");
+      "training. auto:time and auto:usage try more sizes. auto:noise: as auto, and from the second "
+      "epoch on at most the noise scale of the gradients (default: the recipe's, else 64)");
   set.whole("--accumulate", c.accumulate, {1, 1 << 20},
             "Minibatches in a step. Their gradients are added, so a step needs only the memory of "
             "one");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
@@ -17,6 +18,8 @@ namespace kaiseki {
 
 /// The number of operations that ran on the CPU as a fallback since the program started.
 uint64_t fallback_count();
+/// "gemm on opencl:0": the last of these operations and its device. Empty if there was none.
+std::string last_fallback();
 
 /// Counts that the device lacks the operation, and logs it once. Returns the CPU's backend.
 Backend& count_missing_operation(std::string_view operation, Device device);

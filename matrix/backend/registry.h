@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The registry of backends: the available backends, their devices, and the reason if a backend has
 // none. Backend::has() tells which operations a device supports. The list is in
-// matrix/backend/backends.cc.
+// cmake/backends.cmake.
 #pragma once
 
 #include <span>

@@ -11,11 +11,10 @@
 #include "base/error.h"
 #include "matrix/backend/backend.h"
 #include "matrix/backend/has_devices.h"
+#include "matrix/backend/operations/copy.h"
+#include "matrix/backend/operations/gemm.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/buffer.h"
-#include "matrix/ops/copy.h"
-#include "matrix/ops/elementwise.h"
-#include "matrix/ops/gemm.h"
 #include "matrix/tune/file.h"
 #include "matrix/tune/policy.h"
 
@@ -45,17 +44,26 @@ double shortest(Device device, const std::function<void()>& work) {
   return least;
 }
 
+/// A tensor of ones on the device.
+Tensor ones(const Shape& shape, Device device) {
+  Tensor tensor(shape, DType::f32, device);
+  device.backend().run(kFill, {&tensor, 1});
+  return tensor;
+}
+
 double multiply_add_rate(Device device) {
-  const Tensor a = Tensor::full({kSide, kSide}, 0.5f, device), b = a.clone();
+  const Tensor a = ones({kSide, kSide}, device), b = ones({kSide, kSide}, device);
   Tensor c({kSide, kSide}, DType::f32, device);
-  return kSide * kSide * kSide / shortest(device, [&] { gemm(a, b, c); });
+  GemmArgs product{.m = kSide, .n = kSide, .k = kSide, .a = &a, .b = &b, .c = &c};
+  product.lda = product.ldb = product.ldc = kSide;
+  return kSide * kSide * kSide / shortest(device, [&] { device.backend().run(kGemm, product); });
 }
 
 double byte_rate(Device device) {
-  const Tensor x = Tensor::full({kElements}, 1, device);
+  const Tensor x = ones({kElements}, device);
   Tensor y(x.shape(), DType::f32, device);
   return 2.0 * kElements * sizeof(float) / shortest(device, [&] {
-           elementwise_into(y, "x + x", {{"x", x}});
+           device.backend().run(kCopy, {&x, &y});
          });
 }
 
@@ -63,7 +71,7 @@ double to_host_rate(Device device) {
   Tensor x({kElements}, DType::f32, device);
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kRounds; ++i) {
-    fill(x, static_cast<float>(i));
+    device.backend().run(kFill, {&x, static_cast<double>(i)});
     device.synchronize();
     const double begin = steady_seconds();
     x.buffer().leave_device();
@@ -74,7 +82,7 @@ double to_host_rate(Device device) {
 }
 
 double to_device_rate(Device device) {
-  Tensor x = Tensor::full({kElements}, 1, device);
+  Tensor x = ones({kElements}, device);
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kRounds; ++i) {
     x.buffer().leave_device();

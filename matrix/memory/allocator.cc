@@ -13,6 +13,9 @@ constexpr uint64_t kLargest = uint64_t{1} << 60;
 constexpr int kAttempts = 3;
 constexpr uint64_t kDivided = 256 << 10;  // smaller parts would keep large blocks from being joined
 constexpr uint64_t kLine = 256;
+// Fractions of the budget, for memory that cannot be discarded:
+constexpr uint64_t kLargePart = 8;  // a tensor with a block of its own
+constexpr uint64_t kReserved = 32;  // left for small tensors and the workspace
 
 }  // namespace
 
@@ -23,15 +26,44 @@ Allocator::Allocator(std::string device_name, RawMemory& raw, std::optional<uint
 
 Allocator::~Allocator() { trim_locked(); }
 
-// Rounds up to one of eight sizes between powers of two, which wastes at most an eighth. Slightly
-// different sizes, as with the last partial batch, then reuse the same blocks.
+bool Allocator::discards() const {
+  const std::optional<BlockDivision> division = raw_.division();
+  return division && division->discards;
+}
+
+/// Returns whether new blocks have room for several tensors and are rarely released. This is not so
+/// for large tensors: tensors in use would divide the room that they need.
+bool Allocator::has_large_blocks() const {
+  return account_.budget && !has_large_tensors_ && raw_.division() && !discards();
+}
+
+bool Allocator::divides(uint64_t bytes) const {
+  return bytes >= kDivided && (discards() || has_large_blocks());
+}
+
+uint64_t Allocator::aligned(uint64_t bytes) const {
+  const std::optional<BlockDivision> division = raw_.division();
+  const uint64_t line = std::max(kLine, division ? division->alignment : 1);
+  return (bytes + line - 1) / line * line;
+}
+
 uint64_t Allocator::rounded(uint64_t bytes) const {
-  if (divides(bytes)) return (bytes + kLine - 1) / kLine * kLine;
+  std::lock_guard lock(mutex_);
+  return rounded_locked(bytes);
+}
+
+uint64_t Allocator::rounded_locked(uint64_t bytes) const {
+  return divides(bytes) ? aligned(bytes) : rounded_unused(bytes);
+}
+
+// Rounds up to one of eight sizes between powers of two, which wastes at most an eighth. Slightly
+// different sizes, as with the last partial batch, then reuse the same blocks. The budget has no
+// influence, so the size is the same when the block is released.
+uint64_t Allocator::rounded_unused(uint64_t bytes) const {
+  if (bytes >= kDivided && discards()) return aligned(bytes);
   uint64_t step = std::max<uint64_t>(64, std::bit_floor(std::max<uint64_t>(1, bytes)) / 8);
   return (std::max<uint64_t>(1, bytes) + step - 1) / step * step;
 }
-
-bool Allocator::divides(uint64_t bytes) const { return bytes >= kDivided && raw_.divisible(); }
 
 bool Allocator::within_budget(uint64_t bytes) const {
   return !account_.budget || held() + bytes <= account_.budget;
@@ -44,7 +76,33 @@ bool Allocator::has_room(uint64_t bytes, bool estimate) const {
   return !estimate || !account_.workspace || bytes <= raw_.available();
 }
 
-void* Allocator::take_whole(uint64_t size) {
+/// Returns the size of a new block that will be divided. A large block has room for the largest
+/// part so far. In time, every block then has room for every part, and none is released.
+uint64_t Allocator::block_size(uint64_t part) {
+  if (!has_large_blocks()) return part;
+  largest_ = std::max(largest_, part);
+  const uint64_t room = account_.budget - held();
+  const uint64_t spare = room - std::min(room, account_.budget / kReserved);
+  return std::max(part, std::min({largest_, spare, raw_.division()->largest_block}));
+}
+
+/// Adds a block with room for a part of this size. Returns false if the device refuses.
+bool Allocator::add_block(uint64_t part) {
+  uint64_t size = block_size(part);
+  void* block = raw_.allocate(size);
+  if (!block && size > part) block = raw_.allocate(size = part);
+  if (!block) return false;
+  try {
+    divided_.add(block, size);
+  } catch (...) {
+    raw_.release(block);
+    throw;
+  }
+  count();
+  return true;
+}
+
+void* Allocator::take_cached(uint64_t size) {
   auto found = free_.find(size);
   if (found == free_.end()) return nullptr;
   void* block = found->second;
@@ -54,64 +112,71 @@ void* Allocator::take_whole(uint64_t size) {
   return block;
 }
 
-void* Allocator::take_locked(uint64_t size, bool estimate) {
-  const bool divided = divides(size);
-  if (void* cached = divided ? divided_.take(size) : take_whole(size)) return cached;
-  if (!has_room(size, estimate)) return nullptr;
-  if (!divided) return raw_.allocate(size);
-  if (void* part = divided_.take_empty(size)) return part;
-  void* block = raw_.allocate(size);
-  if (block) try {
-      divided_.add(block, size);
-    } catch (...) {
-      raw_.release(block);
-      throw;
-    }
+void* Allocator::take_whole(uint64_t size, bool estimate) {
+  void* block = take_cached(size);
+  if (!block && has_room(size, estimate)) block = raw_.allocate(size);
+  if (block) whole_in_use_ += size;
   return block;
 }
 
-void* Allocator::allocate_locked(uint64_t size, bool estimate) {
+void* Allocator::take_part(uint64_t size, bool estimate) {
+  if (void* part = divided_.take(size)) return part;
+  if (!has_room(size, estimate)) return nullptr;
+  if (void* part = divided_.take_empty(size)) return part;
+  return add_block(size) ? divided_.take(size) : nullptr;
+}
+
+void* Allocator::take_locked(uint64_t size, bool estimate) {
+  if (divides(size)) return take_part(size, estimate);
+  if (void* block = take_whole(size, estimate)) return block;
+  // Divided blocks may hold the whole budget.
+  return discards() ? nullptr : divided_.take(aligned(size));
+}
+
+void* Allocator::allocate_locked(uint64_t bytes, bool estimate) {
+  if (account_.budget && bytes > account_.budget / kLargePart) has_large_tensors_ = true;
+  const uint64_t size = rounded_locked(bytes);
   void* block = take_locked(size, estimate);
   if (!block && (account_.cached || divided_.has_empty())) {
     trim_locked(size);
     block = take_locked(size, estimate);
   }
   if (!block) return nullptr;
-  count_cached();
-  account_.in_use += size;
+  count();
   account_.peak = std::max(account_.peak, held());
   return block;
 }
 
 void* Allocator::allocate(uint64_t bytes) {
   std::unique_lock lock(mutex_);
-  const uint64_t size = bytes > kLargest ? bytes : rounded(bytes);
-  void* block = bytes > kLargest ? nullptr : allocate_locked(size);
+  const bool possible = bytes <= kLargest;
+  void* block = possible ? allocate_locked(bytes) : nullptr;
   // Repeats, because another thread may take the released block first.
-  bool gives = bytes <= kLargest;
+  bool gives = possible;
   for (int i = 0; i < kAttempts && !block && account_.workspace && gives; ++i) {
     lock.unlock();  // release_for_tensors() releases blocks, which takes this lock
     gives = release_for_tensors_();
     lock.lock();
-    block = allocate_locked(size);
+    block = allocate_locked(bytes);
   }
-  if (!block && account_.workspace && bytes <= kLargest) block = allocate_locked(size, false);
-  gives = bytes <= kLargest;
+  if (!block && account_.workspace && possible) block = allocate_locked(bytes, false);
+  gives = possible;
   while (!block && gives && !evictors_.empty()) {
     lock.unlock();
-    gives = evict(size);
+    gives = evict(rounded(bytes));
     lock.lock();
-    block = allocate_locked(size);
+    block = allocate_locked(bytes);
   }
   if (!block)
-    throw OutOfMemory(device_name_, {size, account_.in_use, account_.cached, account_.budget});
+    throw OutOfMemory(device_name_, {possible ? rounded_locked(bytes) : bytes, account_.in_use,
+                                     account_.cached, account_.budget});
   return block;
 }
 
 void* Allocator::allocate_unused(uint64_t bytes) {
   std::lock_guard lock(mutex_);
   if (bytes > kLargest) return nullptr;
-  const uint64_t size = rounded(bytes);
+  const uint64_t size = rounded_unused(bytes);
   if (!within_budget(size) || size > raw_.available()) return nullptr;
   void* block = raw_.allocate(size);
   if (!block) return nullptr;
@@ -126,28 +191,33 @@ void* Allocator::allocate_unused(uint64_t bytes) {
 
 void Allocator::release(void* block, uint64_t bytes) noexcept {
   std::lock_guard lock(mutex_);
-  const uint64_t size = rounded(bytes);
-  account_.in_use -= size;
-  if (divides(size)) {
+  if (divided_.owns(block))
     divided_.put(block);
-  } else if (!within_budget(size)) {  // the budget was lowered
-    raw_.release(block);
-  } else {
-    try {
-      free_.emplace(size, block);
-      free_bytes_ += size;
-    } catch (...) {
-      raw_.release(block);
-    }
-  }
-  count_cached();
+  else
+    put_whole(block, rounded_unused(bytes));
+  count();
 }
 
-void Allocator::count_cached() { account_.cached = free_bytes_ + divided_.cached(); }
+void Allocator::put_whole(void* block, uint64_t size) noexcept {
+  whole_in_use_ -= size;
+  count();
+  if (!within_budget(size)) return raw_.release(block);  // the budget was lowered
+  try {
+    free_.emplace(size, block);
+    free_bytes_ += size;
+  } catch (...) {
+    raw_.release(block);
+  }
+}
+
+void Allocator::count() {
+  account_.in_use = whole_in_use_ + divided_.used();
+  account_.cached = free_bytes_ + divided_.cached();
+}
 
 void Allocator::release_unused(void* block, uint64_t bytes) noexcept {
   std::lock_guard lock(mutex_);
-  account_.workspace -= rounded(bytes);
+  account_.workspace -= rounded_unused(bytes);
   raw_.release(block);
 }
 
@@ -183,7 +253,8 @@ Allocator* Allocator::backing() {
 
 bool Allocator::has_room_for(uint64_t bytes) const {
   std::lock_guard lock(mutex_);
-  const uint64_t size = rounded(bytes);
+  const uint64_t size = rounded_locked(bytes);
+  if (divides(size) && has_large_blocks()) return divided_.has(size) || within_budget(size);
   if (free_.contains(size)) return true;
   return account_.budget != 0 && account_.in_use + account_.workspace + size <= account_.budget;
 }
@@ -192,15 +263,33 @@ bool Allocator::has_room_for(uint64_t bytes) const {
 /// largest go first.
 void Allocator::trim_locked(uint64_t size) {
   if (!account_.budget) return trim_locked();
-  while (!free_.empty() && !within_budget(size)) {
-    const auto largest = std::prev(free_.end());
-    raw_.release(largest->second);
-    free_bytes_ -= largest->first;
-    free_.erase(largest);
-    count_cached();
+  if (has_large_blocks()) return release_blocks_for(size);
+  while (!within_budget(size) && release_largest()) {
   }
   divided_.give_back();
-  count_cached();
+  count();
+}
+
+/// Releases nothing if that would not make enough room. Evictors can then free parts of the blocks.
+/// The smallest blocks go first, so that in time every block has room for the largest tensors.
+void Allocator::release_blocks_for(uint64_t size) {
+  if (within_budget(size)) return trim_locked();  // the device refused
+  const uint64_t free = free_bytes_ + divided_.free_blocks();
+  if (held() - free + size > account_.budget) return;
+  while (!within_budget(size) && divided_.release_smallest()) count();
+  while (!within_budget(size) && release_largest()) {
+  }
+}
+
+/// Releases the largest cached block that is not divided. Returns false if there is none.
+bool Allocator::release_largest() {
+  if (free_.empty()) return false;
+  const auto largest = std::prev(free_.end());
+  raw_.release(largest->second);
+  free_bytes_ -= largest->first;
+  free_.erase(largest);
+  count();
+  return true;
 }
 
 void Allocator::trim_locked() {
@@ -208,7 +297,7 @@ void Allocator::trim_locked() {
   free_.clear();
   free_bytes_ = 0;
   divided_.give_back();
-  count_cached();
+  count();
 }
 
 void Allocator::trim() {
@@ -245,6 +334,8 @@ void Allocator::reset_peak() {
 void Allocator::set_budget(std::optional<uint64_t> bytes) {
   std::lock_guard lock(mutex_);
   account_.budget = bytes.value_or(0);
+  has_large_tensors_ = false;
+  largest_ = 0;
 }
 
 }  // namespace kaiseki

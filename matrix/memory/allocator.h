@@ -2,6 +2,10 @@
 // Allocator: the memory of one device. It caches freed blocks and reuses them, whole or divided. A
 // budget (KAISEKI_DEVICE_MEMORY) limits any device. The account counts every byte. The workspace of
 // convolutions is released if tensors need the memory.
+//
+// A GPU's blocks are divided only under a budget. A new block then has room for the largest
+// tensor so far, because a release to the driver waits for the device. If a tensor is larger than
+// an eighth of the budget, new blocks are not divided.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +59,8 @@ class Allocator {
   uint64_t available() const;
   /// The size of the block that allocate() returns for this many bytes.
   uint64_t rounded(uint64_t bytes) const;
+  /// The same for allocate_unused().
+  uint64_t rounded_unused(uint64_t bytes) const;
   /// `bytes` must be the size given to allocate().
   void release(void* block, uint64_t bytes) noexcept;
   /// Returns a block of allocate_unused() to the device.
@@ -64,7 +70,8 @@ class Allocator {
   RawMemory& copies() { return raw_; }
   /// The allocator of RawMemory::backing(), or nullptr.
   Allocator* backing();
-  /// Returns whether allocate() needs no evictor for this many bytes.
+  /// Returns whether allocate() needs no evictor for this many bytes. Where a release to the driver
+  /// is slow, also whether it needs none.
   bool has_room_for(uint64_t bytes) const;
 
   /// The evictor serves the allocations of the calling thread. remove_evictor() must be called on
@@ -82,19 +89,31 @@ class Allocator {
   MemoryAccount account() const;
   /// For tests: from now on, MemoryAccount::peak is the highest sum since this call.
   void reset_peak();
+  /// Also forgets the sizes of earlier tensors. They determine how blocks are divided.
   void set_budget(std::optional<uint64_t> bytes);
 
  private:
+  bool discards() const;
+  bool has_large_blocks() const;
   bool divides(uint64_t bytes) const;
+  uint64_t aligned(uint64_t bytes) const;
+  uint64_t rounded_locked(uint64_t bytes) const;
   bool within_budget(uint64_t bytes) const;
   bool has_room(uint64_t bytes, bool estimate) const;
-  void* take_whole(uint64_t size);
+  uint64_t block_size(uint64_t part);
+  bool add_block(uint64_t part);
+  void* take_cached(uint64_t size);
+  void* take_whole(uint64_t size, bool estimate);
+  void* take_part(uint64_t size, bool estimate);
   void* take_locked(uint64_t size, bool estimate);
-  void* allocate_locked(uint64_t size, bool estimate = true);
+  void* allocate_locked(uint64_t bytes, bool estimate = true);
+  void put_whole(void* block, uint64_t size) noexcept;
   bool evict(uint64_t bytes);
   void trim_locked();
   void trim_locked(uint64_t size);
-  void count_cached();
+  void release_blocks_for(uint64_t size);
+  bool release_largest();
+  void count();
   uint64_t held() const { return account_.in_use + account_.cached + account_.workspace; }
 
   std::string device_name_;
@@ -103,9 +122,11 @@ class Allocator {
   std::unique_ptr<Allocator> backing_;
   mutable std::mutex mutex_;
   std::vector<std::pair<std::thread::id, Evictor*>> evictors_;
-  std::multimap<uint64_t, void*> free_;  // whole blocks
-  uint64_t free_bytes_ = 0;              // bytes in free_
+  std::multimap<uint64_t, void*> free_;         // whole blocks
+  uint64_t free_bytes_ = 0, whole_in_use_ = 0;  // bytes of whole blocks
   DividedBlocks divided_;
+  bool has_large_tensors_ = false;  // larger than the blocks that would be divided
+  uint64_t largest_ = 0;            // bytes of the largest part that needed a large block
   MemoryAccount account_;
 };
 

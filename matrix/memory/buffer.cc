@@ -21,7 +21,7 @@ class HostMemory : public RawMemory {
  public:
   void* allocate(uint64_t bytes) override { return allocate_host(bytes); }
   void release(void* block) noexcept override { release_host(block); }
-  bool divisible() const override { return can_discard_host(); }
+  std::optional<BlockDivision> division() const override { return host_division(); }
   void discard(void* part, uint64_t bytes) noexcept override { discard_host(part, bytes); }
 };
 

@@ -3,38 +3,47 @@
 
 #include <iterator>
 
-#include "matrix/memory/raw_memory.h"
-
 namespace kaiseki {
 
 void DividedBlocks::add(void* block, uint64_t bytes) {
-  char* at = static_cast<char*>(block);
-  Sizes one{{bytes, at}};
-  parts_.emplace(at, Part{bytes, true, State::used, one.extract(one.begin())});
+  file(insert({block, 0}, bytes), State::cached);
+}
+
+DividedBlocks::ByPlace::iterator DividedBlocks::insert(const Place& place, uint64_t bytes) {
+  Sizes one{{bytes, place}};
+  return parts_.emplace(place, Part{bytes, State::used, one.extract(one.begin())}).first;
 }
 
 void* DividedBlocks::take_from(Sizes& sizes, uint64_t bytes) {
-  const auto found = sizes.lower_bound({bytes, nullptr});
+  const auto found = sizes.lower_bound({bytes, Place{}});
   if (found == sizes.end()) return nullptr;
   const auto part = parts_.find(found->second);
-  if (part->second.size > bytes) {
-    char* rest = part->first + bytes;
-    Sizes one{{part->second.size - bytes, rest}};
-    const auto other = parts_
-                           .emplace(rest, Part{part->second.size - bytes, false, State::used,
-                                               one.extract(one.begin())})
-                           .first;
-    const State state = part->second.state;
-    remove_from_set(part);
-    part->second.size = bytes;
-    file(other, state);
-  } else {
-    remove_from_set(part);
+  void* taken = raw_.part(part->first.first, part->first.second, bytes);
+  if (!taken) return nullptr;
+  try {
+    used_parts_.emplace(taken, part);
+    if (part->second.size > bytes) split(part, bytes);
+  } catch (...) {
+    used_parts_.erase(taken);
+    raw_.release_part(taken);
+    throw;
   }
-  return part->first;
+  remove_from_set(part);
+  used_ += bytes;
+  return taken;
 }
 
-void DividedBlocks::file(ByAddress::iterator part, State state) noexcept {
+void DividedBlocks::split(ByPlace::iterator part, uint64_t bytes) {
+  const auto& [block, offset] = part->first;
+  const auto rest = insert({block, offset + bytes}, part->second.size - bytes);
+  const State state = part->second.state;
+  remove_from_set(part);
+  part->second.size = bytes;
+  file(part, state);
+  file(rest, state);
+}
+
+void DividedBlocks::file(ByPlace::iterator part, State state) noexcept {
   Part& of = part->second;
   of.state = state;
   of.node.value() = {of.size, part->first};
@@ -42,7 +51,7 @@ void DividedBlocks::file(ByAddress::iterator part, State state) noexcept {
   if (state == State::cached) cached_ += of.size;
 }
 
-void DividedBlocks::remove_from_set(ByAddress::iterator part) noexcept {
+void DividedBlocks::remove_from_set(ByPlace::iterator part) noexcept {
   Part& of = part->second;
   Sizes& sizes = of.state == State::cached ? cached_parts_ : empty_parts_;
   of.node = sizes.extract({of.size, part->first});
@@ -50,32 +59,36 @@ void DividedBlocks::remove_from_set(ByAddress::iterator part) noexcept {
   of.state = State::used;
 }
 
-bool DividedBlocks::last(ByAddress::iterator part) const {
+bool DividedBlocks::last(ByPlace::const_iterator part) const {
   const auto next = std::next(part);
-  return next == parts_.end() || next->second.first;
+  return next == parts_.end() || first(next);
 }
 
-void DividedBlocks::join(ByAddress::iterator before, ByAddress::iterator part) noexcept {
+void DividedBlocks::join(ByPlace::iterator before, ByPlace::iterator part) noexcept {
   before->second.size += part->second.size;
   parts_.erase(part);
 }
 
-void DividedBlocks::put(void* block) noexcept {
-  auto part = parts_.find(static_cast<char*>(block));
-  const bool has_next = !last(part), has_before = !part->second.first;
+void DividedBlocks::put(void* taken) noexcept {
+  const auto in_use = used_parts_.find(taken);
+  auto part = in_use->second;
+  used_parts_.erase(in_use);
+  raw_.release_part(taken);
+  used_ -= part->second.size;
+  const bool has_next = !last(part), has_before = !first(part);
   const auto next = std::next(part), before = has_before ? std::prev(part) : part;
-  const auto is = [](bool there, ByAddress::iterator at, State state) {
+  const auto is = [](bool there, ByPlace::iterator at, State state) {
     return there && at->second.state == state;
   };
   // Only neighbors in the same state are joined. If the empty neighbors are at least as large, this
   // part is emptied too. Otherwise it stays cached. If small parts emptied large ones, the large
   // ones would lose their memory repeatedly.
-  const auto given_back = [&](bool there, ByAddress::iterator at) {
+  const auto given_back = [&](bool there, ByPlace::iterator at) {
     return is(there, at, State::empty) ? at->second.size : 0;
   };
   const uint64_t empty_beside = given_back(has_next, next) + given_back(has_before, before);
   const State state = empty_beside >= part->second.size ? State::empty : State::cached;
-  if (state == State::empty) raw_.discard(part->first, part->second.size);
+  if (state == State::empty) raw_.discard(address(part->first), part->second.size);
   if (is(has_next, next, state)) {
     remove_from_set(next);
     join(part, next);
@@ -89,6 +102,8 @@ void DividedBlocks::put(void* block) noexcept {
 }
 
 void DividedBlocks::give_back() noexcept {
+  const std::optional<BlockDivision> division = raw_.division();
+  const bool discards = division && division->discards;
   for (auto part = parts_.begin(); part != parts_.end();) {
     const auto at = part++;
     if (at->second.state == State::used) continue;
@@ -97,14 +112,41 @@ void DividedBlocks::give_back() noexcept {
       remove_from_set(part);
       join(at, part++);
     }
-    if (at->second.first && last(at)) {
-      raw_.release(at->first);
-      parts_.erase(at);
-    } else {
-      raw_.discard(at->first, at->second.size);
+    if (is_whole(at)) {
+      release(at);
+    } else if (discards) {
+      raw_.discard(address(at->first), at->second.size);
       file(at, State::empty);
+    } else {
+      file(at, State::cached);
     }
   }
+}
+
+bool DividedBlocks::release_smallest() noexcept {
+  for (const auto& [bytes, place] : cached_parts_)
+    if (const auto part = parts_.find(place); is_whole(part)) {
+      remove_from_set(part);
+      release(part);
+      return true;
+    }
+  return false;
+}
+
+void DividedBlocks::release(ByPlace::iterator whole) noexcept {
+  raw_.release(whole->first.first);
+  parts_.erase(whole);
+}
+
+uint64_t DividedBlocks::free_blocks() const {
+  uint64_t bytes = 0;
+  for (const auto& [size, place] : cached_parts_)
+    if (is_whole(parts_.find(place))) bytes += size;
+  return bytes;
+}
+
+bool DividedBlocks::has(uint64_t bytes) const {
+  return cached_parts_.lower_bound({bytes, Place{}}) != cached_parts_.end();
 }
 
 }  // namespace kaiseki

@@ -6,57 +6,82 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
+
+#include "matrix/memory/raw_memory.h"
 
 namespace kaiseki {
 
-class RawMemory;
-
-/// For divisible memory (RawMemory). Not thread-safe.
+/// For divisible memory (RawMemory::division()). Not thread-safe.
 class DividedBlocks {
  public:
   explicit DividedBlocks(RawMemory& raw) : raw_(raw) {}
 
-  /// Adds a block that is wholly in use.
+  /// Adds a block that is wholly free and has memory.
   void add(void* block, uint64_t bytes);
-  /// Returns the start of the smallest cached part that is large enough, or nullptr. The rest of
-  /// the part stays cached.
+  /// Returns the smallest cached part that is large enough, or nullptr. The rest of the part stays
+  /// cached. The size must be a multiple of the alignment.
   void* take(uint64_t bytes) { return take_from(cached_parts_, bytes); }
   /// The same, from parts with their memory returned to the system. The system provides it again at
   /// the first write.
   void* take_empty(uint64_t bytes) { return take_from(empty_parts_, bytes); }
+  /// Returns whether this is a part that is in use.
+  bool owns(const void* part) const { return used_parts_.contains(part); }
   /// Frees a part that is no longer in use.
   void put(void* part) noexcept;
-  /// Returns the memory of all free parts to the system. Releases blocks that are wholly free.
+  /// Releases blocks that are wholly free. If parts can be discarded, also returns the memory of
+  /// all other free parts to the system.
   void give_back() noexcept;
+  /// Releases the smallest block that is wholly free. Returns false if there is none. For memory
+  /// that cannot be discarded.
+  bool release_smallest() noexcept;
 
+  /// Bytes of the parts in use.
+  uint64_t used() const { return used_; }
+  /// Bytes of the free parts that have memory.
   uint64_t cached() const { return cached_; }
+  /// Bytes of the blocks that are wholly free and have memory.
+  uint64_t free_blocks() const;
+  /// Returns whether take() finds a part.
+  bool has(uint64_t bytes) const;
   /// Returns whether there are free parts without memory. They still hold addresses.
   bool has_empty() const { return !empty_parts_.empty(); }
 
  private:
-  using Sizes = std::set<std::pair<uint64_t, char*>>;
+  using Place = std::pair<void*, uint64_t>;  // a block, and an offset in bytes
+  using Sizes = std::set<std::pair<uint64_t, Place>>;
   enum class State : uint8_t { used, cached, empty };
   struct Part {
     uint64_t size = 0;
-    bool first = false;  // the first part of its block
     State state = State::used;
     Sizes::node_type node{};  // kept while the part is in use, so that put() needs no memory
   };
-  using ByAddress = std::map<char*, Part>;
+  using ByPlace = std::map<Place, Part>;
 
+  static char* address(const Place& place) {
+    return static_cast<char*>(place.first) + place.second;
+  }
   void* take_from(Sizes& sizes, uint64_t bytes);
+  /// Inserts a part that is in no set.
+  ByPlace::iterator insert(const Place& place, uint64_t bytes);
+  /// Shortens a free part. The rest becomes a part of the same state.
+  void split(ByPlace::iterator part, uint64_t bytes);
   /// Inserts the part into the set of `state`.
-  void file(ByAddress::iterator part, State state) noexcept;
-  void remove_from_set(ByAddress::iterator part) noexcept;
-  bool last(ByAddress::iterator part) const;
+  void file(ByPlace::iterator part, State state) noexcept;
+  void remove_from_set(ByPlace::iterator part) noexcept;
+  static bool first(ByPlace::const_iterator part) { return part->first.second == 0; }
+  bool last(ByPlace::const_iterator part) const;
+  bool is_whole(ByPlace::const_iterator part) const { return first(part) && last(part); }
+  void release(ByPlace::iterator whole) noexcept;
   /// Appends `part` to the part before it. Neither may be in a set.
-  void join(ByAddress::iterator before, ByAddress::iterator part) noexcept;
+  void join(ByPlace::iterator before, ByPlace::iterator part) noexcept;
 
   RawMemory& raw_;
-  ByAddress parts_;
+  ByPlace parts_;
+  std::unordered_map<const void*, ByPlace::iterator> used_parts_;
   Sizes cached_parts_, empty_parts_;
-  uint64_t cached_ = 0;
+  uint64_t used_ = 0, cached_ = 0;
 };
 
 }  // namespace kaiseki

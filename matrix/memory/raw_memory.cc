@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/memory/raw_memory.h"
 
+#include "matrix/memory/host.h"
+
 namespace kaiseki {
+
+std::optional<BlockDivision> host_division() {
+  if (!can_discard_host()) return {};
+  return BlockDivision{.discards = true};
+}
 
 void copy_region(void* to, const CopyRegion::RowPlace& to_place, const void* from,
                  const CopyRegion::RowPlace& from_place, const CopyRegion& region) {

@@ -9,6 +9,14 @@
 
 namespace kaiseki {
 
+/// How a device's blocks are divided into parts.
+struct BlockDivision {
+  uint64_t alignment = 1;  // of a part's offset in bytes, a power of two
+  /// discard() releases the memory of a part. Otherwise only whole blocks can be released.
+  bool discards = false;
+  uint64_t largest_block = UINT64_MAX;  // bytes
+};
+
 /// Bytes of a block: rows of equal length, in planes.
 struct CopyRegion {
   struct RowPlace {
@@ -32,9 +40,16 @@ class RawMemory {
   /// Makes a block's memory count in available() now. A system may give only addresses, and memory
   /// at the first write. Returns false if the device refuses at this point.
   virtual bool commit(void*, uint64_t) noexcept { return true; }
-  /// Returns whether blocks are addresses that can be divided into parts. discard() then releases
-  /// the memory of a part.
-  virtual bool divisible() const { return false; }
+  /// How blocks are divided into parts. Nothing if they are not divided.
+  virtual std::optional<BlockDivision> division() const { return {}; }
+  /// Returns a part of a block, to be used like a block. Work on it follows all earlier work on the
+  /// same bytes. Returns nullptr if the device refuses. By default, a part is a host address.
+  virtual void* part(void* block, uint64_t offset, uint64_t) {
+    return static_cast<char*>(block) + offset;
+  }
+  /// Queued work may still use the part.
+  virtual void release_part(void*) noexcept {}
+  /// Releases the memory of a part, which is a host address.
   virtual void discard(void*, uint64_t) noexcept {}
 
   /// Copies between the host and a block, after the queued work. Called without the lock. By
@@ -67,6 +82,9 @@ class RawMemory {
   /// block that were started before.
   virtual void reuse(void*) {}
 };
+
+/// The division of allocate_host()'s blocks, if discard_host() has an effect.
+std::optional<BlockDivision> host_division();
 
 /// Copies the rows on the host.
 void copy_region(void* to, const CopyRegion::RowPlace& to_place, const void* from,

@@ -109,7 +109,7 @@ const Workspace::DeviceLimits& Workspace::device_limits() const {
 Workspace::HeldBlock Workspace::use_for_measurement(uint64_t bytes) {
   HeldBlock trial{std::unique_lock(mutex_), {}};
   if (bytes <= size() || limit_) return use(bytes);
-  const uint64_t all = room(), held = block_.defined() ? allocator_.rounded(size()) : 0;
+  const uint64_t all = room(), held = block_.defined() ? allocator_.rounded_unused(size()) : 0;
   if (fits(bytes, all - std::min(all, held))) trial.memory = allocate(bytes);
   return trial;
 }
@@ -150,7 +150,7 @@ uint64_t Workspace::room_beside() const {
 
 /// Returns whether a block of this size fits, in one buffer.
 bool Workspace::fits(uint64_t bytes, uint64_t room) const {
-  const uint64_t size = allocator_.rounded(bytes), largest = device_limits().allocation;
+  const uint64_t size = allocator_.rounded_unused(bytes), largest = device_limits().allocation;
   return size <= room && (!largest || size <= largest);
 }
 

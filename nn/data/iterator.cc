@@ -25,6 +25,15 @@ uint64_t augmentation_stream(int64_t epoch, int64_t index) {
          static_cast<uint64_t>(index);
 }
 
+int workers_of(const IteratorOptions& options) {
+  return options.workers.value_or(
+      std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 8));
+}
+
+size_t most_jobs_of(const IteratorOptions& options) {
+  return static_cast<size_t>(std::max(options.prefetch, workers_of(options) + 1));
+}
+
 using Order = std::shared_ptr<const std::vector<int64_t>>;
 
 Order make_order(int64_t size, bool shuffle, uint64_t seed, int64_t epoch) {
@@ -58,10 +67,8 @@ struct Iterator::Worker {
 
   Worker(const Dataset& data, const IteratorOptions& how, const IteratorState& from)
       : dataset(data), options(how), state(from) {
-    const int workers = options.workers.value_or(
-        std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 8));
+    const int workers = workers_of(options);
     threads.reserve(static_cast<size_t>(workers));
-    most_jobs = static_cast<size_t>(std::max(options.prefetch, workers + 1));
     try {
       for (int i = 0; i < workers; ++i) threads.emplace_back([this] { run(); });
     } catch (const std::system_error& error) {
@@ -166,9 +173,9 @@ struct Iterator::Worker {
   }
 
   const Dataset& dataset;
-  size_t most_jobs = 0;  // ready or in preparation
   IteratorOptions options;
-  IteratorState state;  // of the next job
+  size_t most_jobs = most_jobs_of(options);  // ready or in preparation
+  IteratorState state;                       // of the next job
   int64_t first_epoch = state.epoch;
   Order order;
   std::deque<std::unique_ptr<Job>> jobs;
@@ -234,6 +241,13 @@ int64_t Iterator::batches_per_epoch() const {
 }
 
 int64_t Iterator::batch_size() const { return options_.batch_size; }
+
+uint64_t Iterator::most_bytes() const {
+  const int64_t samples = std::min(options_.batch_size, dataset_->size());
+  const int64_t images = samples * dataset_->sample_shape().elements();
+  const int64_t labels = samples * static_cast<int64_t>(sizeof(int32_t));
+  return (most_jobs_of(options_) + 1) * static_cast<uint64_t>(images + labels);
+}
 
 void Iterator::restore(const IteratorState& state) {
   if (state.epoch < 0 || state.position < 0 || state.position >= dataset_->size())

@@ -54,6 +54,8 @@ class Iterator {
   /// From the next batch on. No sample is lost or repeated. Throws Error below 1.
   void set_batch_size(int64_t batch_size);
   const Dataset& dataset() const { return *dataset_; }
+  /// The most bytes of batches at a time: those that are prepared, and the last one of next().
+  uint64_t most_bytes() const;
 
   /// Seconds that next() has waited for batches. The first batch after the start, restore() or
   /// set_batch_size() does not count, because it cannot be prepared ahead.

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "nn/train/state_text.h"
 #include "nn/train/trainer.h"
 
@@ -17,9 +19,10 @@ constexpr int kMostAttempts = 6;
 constexpr int64_t kFar = 4;
 constexpr double kGoodFit = 0.05, kNearShortest = 0.03;
 /// Of the paper's strategies.
-constexpr int kMostRounds = 100, kRoundsOfCheck = 5, kIterations = 3;
+constexpr int kMostRounds = 100, kIterations = 3;
+constexpr size_t kRoundsOfCheck = 5;
 constexpr double kUseTarget = 0.99, kTimeTolerance = 0.05;
-constexpr int64_t kSizeTolerance = 5;
+constexpr double kSizeTolerance = 5;
 
 /// `smallest`, the numbers 2^n and 3 * 2^n up to `largest`, and `largest`.
 std::vector<int64_t> candidates(int64_t smallest, int64_t largest) {
@@ -37,7 +40,7 @@ int64_t fitting_size(int64_t start, const MinibatchTrials& trials, const Fits& f
   int64_t size = std::clamp<int64_t>(start, 1, trials.samples());
   while (!fits(size)) {
     if (size == 1)
-      throw Error(message("batch size", "expected memory for one sample, got too little"));
+      throw NoSizeFits(message("batch size", "expected memory for one sample, got too little"));
     size /= 2;
   }
   return size;
@@ -45,6 +48,12 @@ int64_t fitting_size(int64_t start, const MinibatchTrials& trials, const Fits& f
 
 double iterations_of_epoch(int64_t samples, int64_t size) {
   return std::ceil(static_cast<double>(samples) / static_cast<double>(size));
+}
+
+/// Whether the paper's strategies end: checks every 5 rounds how far the last 5 figures moved.
+bool has_settled(const std::vector<double>& figures, double tolerance) {
+  if (figures.empty() || figures.size() % kRoundsOfCheck != 0) return false;
+  return std::abs(figures.back() - figures[figures.size() - kRoundsOfCheck]) <= tolerance;
 }
 
 /// The change of the minibatch in the paper's strategies: it grows while its direction stays.
@@ -154,20 +163,15 @@ int64_t EpochTimeMinimize::choose(MinibatchTrials& trials, int64_t start) {
   std::optional<MinibatchTrials::Trial> trial;
   const auto fits = [&](int64_t one) { return (trial = trials.run(one, kIterations)).has_value(); };
   int64_t size = fitting_size(start, trials, fits);
+  const double first = trial->seconds * iterations_of_epoch(most, size);
   std::vector<double> figures;
-  double first = 0;
-  for (rounds_ = 1;; ++rounds_) {
-    const double epoch = trial->seconds * iterations_of_epoch(most, size);
-    if (rounds_ == 1) first = epoch;
-    figures.push_back(epoch / first);
-    if (rounds_ % kRoundsOfCheck == 0) {
-      const auto [low, high] = std::minmax_element(figures.end() - kRoundsOfCheck, figures.end());
-      if (*high - *low <= kTimeTolerance) return size;
-    }
+  for (rounds_ = 0; rounds_ < kMostRounds && !has_settled(figures, kTimeTolerance); ++rounds_) {
     const int64_t larger = step.next(size, true, most);
-    if (rounds_ == kMostRounds || larger == size || !fits(larger)) return size;
+    if (larger == size || !fits(larger)) return size;
     size = larger;
+    figures.push_back(trial->seconds * iterations_of_epoch(most, size) / first);
   }
+  return size;
 }
 
 int64_t UsageMaximize::choose(MinibatchTrials& trials, int64_t start) {
@@ -175,14 +179,8 @@ int64_t UsageMaximize::choose(MinibatchTrials& trials, int64_t start) {
   std::optional<MinibatchTrials::Trial> trial;
   const auto fits = [&](int64_t one) { return (trial = trials.run(one, kIterations)).has_value(); };
   int64_t most = trials.samples(), size = fitting_size(start, trials, fits);
-  std::vector<int64_t> sizes;
-  for (rounds_ = 1;; ++rounds_) {
-    sizes.push_back(size);
-    if (rounds_ % kRoundsOfCheck == 0) {
-      const auto [low, high] = std::minmax_element(sizes.end() - kRoundsOfCheck, sizes.end());
-      if (*high - *low <= kSizeTolerance) return size;
-    }
-    if (rounds_ == kMostRounds) return size;
+  std::vector<double> sizes;
+  for (rounds_ = 0; rounds_ < kMostRounds && !has_settled(sizes, kSizeTolerance); ++rounds_) {
     const int64_t next = step.next(size, trial->use < kUseTarget, most);
     if (fits(next)) {
       size = next;
@@ -190,7 +188,9 @@ int64_t UsageMaximize::choose(MinibatchTrials& trials, int64_t start) {
       most = size;
       if (!fits(size)) return size;
     }
+    sizes.push_back(static_cast<double>(size));
   }
+  return size;
 }
 
 MinibatchSizeOptimizer::MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy> strategy,
@@ -205,16 +205,27 @@ void MinibatchSizeOptimizer::on_start(Trainer& trainer) {
   if (trainer.epoch() >= trainer.options().epochs) return;
   if (!size_) try {
       const int64_t given = updater.iterator().batch_size();
-      {
-        UpdaterTrials trials(updater, options_.stopped);
-        size_ = strategy_->choose(trials, given);
-      }
+      size_ = choose(updater);
       const double ratio = static_cast<double>(*size_) / static_cast<double>(given);
       if (options_.scales_rate) updater.scale_learning_rate(std::sqrt(ratio));
     } catch (const TrialsStopped&) {
       return trainer.stop("interrupted");
     }
   updater.iterator().set_batch_size(*size_);
+}
+
+/// The trials need memory for a copy of the weights, which a training does not need.
+int64_t MinibatchSizeOptimizer::choose(Updater& updater) {
+  const int64_t given = updater.iterator().batch_size();
+  try {
+    UpdaterTrials trials(updater, options_.stopped);
+    return strategy_->choose(trials, given);
+  } catch (const OutOfMemory&) {
+  } catch (const NoSizeFits&) {
+  }
+  log_warning("the device has no memory to try batch sizes, so the size stays " +
+              std::to_string(given));
+  return given;
 }
 
 void MinibatchSizeOptimizer::save(Metadata& state) const {

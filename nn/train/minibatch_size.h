@@ -14,10 +14,16 @@
 
 namespace kaiseki::nn {
 
+/// The memory is too small for one sample.
+class NoSizeFits : public Error {
+ public:
+  using Error::Error;
+};
+
 class MinibatchStrategy {
  public:
   virtual ~MinibatchStrategy() = default;
-  /// Returns the size to train with. Starts at `start`.
+  /// Returns the size to train with. Starts at `start`. Throws NoSizeFits.
   virtual int64_t choose(MinibatchTrials& trials, int64_t start) = 0;
 };
 
@@ -49,7 +55,7 @@ class FitEpochTime : public MinibatchStrategy {
 };
 
 /// The paper's EpochTimeMinimize: enlarges the minibatch until the time of an epoch no longer
-/// changes.
+/// changes. A check every 5 rounds compares the last 5 rounds.
 class EpochTimeMinimize : public MinibatchStrategy {
  public:
   int64_t choose(MinibatchTrials& trials, int64_t start) override;
@@ -77,8 +83,8 @@ struct MinibatchSizeOptions {
   std::function<bool()> stopped = {};  // true ends the trials and the training
 };
 
-/// Sets the size before the first iteration. A resumed run keeps the size of its checkpoint. Not
-/// for a training over a pool.
+/// Sets the size before the first iteration. A resumed run keeps the size of its checkpoint. If
+/// there is no memory for the trials, the size stays. Not for a training over a pool.
 class MinibatchSizeOptimizer : public Extension {
  public:
   explicit MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy> strategy,
@@ -91,6 +97,8 @@ class MinibatchSizeOptimizer : public Extension {
   std::optional<int64_t> size() const { return size_; }
 
  private:
+  int64_t choose(Updater& updater);
+
   std::unique_ptr<MinibatchStrategy> strategy_;
   MinibatchSizeOptions options_;
   std::optional<int64_t> size_;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/timeline.h"
 #include "matrix/ceil_div.h"
+#include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/lazy.h"
@@ -43,7 +44,8 @@ const Batch& Updater::next_batch() {
   return batch_;
 }
 
-/// The memory of the optimizer is allocated before, so it counts.
+/// The memory of the optimizer is allocated before, so it counts. So does that of the batches,
+/// which are on the CPU.
 void Updater::choose_parts() {
   if (parts_of_size_ == iterator_.batch_size()) return;
   const int64_t size = iterator_.batch_size();
@@ -51,6 +53,11 @@ void Updater::choose_parts() {
   parts_ = 1;
   if (!computes_alone()) return;
   optimizer_.states(network_.parameters());
+  Tensor batches;
+  const uint64_t bytes = iterator_.most_bytes();
+  const Device device = network_.device();
+  if (device.is_cpu() && room_for_tensors(device).value_or(0) > bytes)
+    batches = Tensor({static_cast<int64_t>(bytes)}, DType::u8, device);
   parts_ = network_.parts_of_batch(size, Phase::train);
   if (parts_ > 1)
     log_warning_once("the device has memory for " + std::to_string(ceil_div(size, parts_)) +

@@ -45,7 +45,10 @@ class Updater {
   /// The parts in which a whole minibatch runs because of the device's memory.
   int64_t parts() const { return parts_; }
   /// The next iteration chooses the parts again, by the memory that is then free.
-  void choose_parts_again() { parts_of_size_.reset(); }
+  void choose_parts_again() {
+    parts_of_size_.reset();
+    batch_ = {};  // the CPU's budget includes it
+  }
   /// Returns whether update() depends on this process alone, so that steps can be repeated.
   virtual bool computes_alone() const { return true; }
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from npy import read_npy, write_npy
-from support import KAISEKI, LENET, ROOT, check, kaiseki, main, refuses, works
+from support import KAISEKI, LENET, ROOT, check, device_forms, kaiseki, main, refuses, works
 
 COMMANDS = re.findall(r"^  (\w+)  ", works("--help").stdout.partition("Subcommands:")[2], re.MULTILINE)
 
@@ -98,7 +98,7 @@ def mistakes():
     refuses(["lennet", "models/lennet.json"], "summary", "lennet")
     refuses(["nothing"], "train", LENET, "--data", "nothing")
     refuses(["w.safetensors"], "eval", LENET, "--data", "digits:100", "--weights", "w.safetensors")
-    refuses(["cpu, opencl, opencl:N or auto", "'tpu'"], "train", LENET, "--data", "digits:100", "--device", "tpu")
+    refuses([device_forms(), "'tpu'"], "train", LENET, "--data", "digits:100", "--device", "tpu")
     refuses(["1000x1000x1000", "'12x'"], "bench", "gemm", "12x")
     refuses(["n16c64", "'q1'"], "bench", "conv", "q1")
     pathlib.Path("bad.json").write_text('{"layers": [{"type": "conv')
@@ -114,6 +114,22 @@ def names_of_networks():
     check(sum(line["parameters"] for line in lines) == 22466, "JSON", str(lines))
     total = works("summary", "lenet", "--batch-size", 64).stdout
     check("431,080" in total and "batch of 64" in total, "LeNet's parameters", total)
+
+
+def predicts_memory():
+    def plan(network, batch, memory):
+        return works("summary", network, "--batch-size", batch, "--memory", memory, "--device", "cpu").stdout
+
+    check("a pass fits as it is" in plan("lenet", 64, "1G"), "a small network fits")
+    check("a minibatch runs in" in plan("vgg16", 128, "2G"), "a minibatch in parts")
+    found = plan("resnet50", 32, "1G")
+    check("outputs of" in found and found.count("computed again") > 5, "layers that are computed again", found)
+    check("are missing" in plan("resnet50", 128, "512M"), "a pass that cannot fit")
+    lines = works("summary", "resnet50", "--batch-size", 32, "--memory", "1G", "--device", "cpu", "--json").stdout
+    again = [json.loads(line)["computed_again"] for line in lines.splitlines()]
+    check(5 < sum(again) < len(again), "JSON", str(again))
+    refuses(["the parameters"], "summary", "vgg16", "--memory", "1M")
+    refuses(["--memory", "bytes such as 2G"], "summary", "lenet", "--memory", "much")
 
 
 def starts_fast():
@@ -203,5 +219,5 @@ def benches_of_layers():
     check(all(first["ts"] + first["dur"] <= second["ts"] + 1 for first, second in zip(events, events[1:])), "one after the other", events)
 
 
-main(help_has_examples, documented_options_exist, the_library_names_no_options, the_reference_is_the_help, completions, mistakes, names_of_networks, starts_fast,
+main(help_has_examples, documented_options_exist, the_library_names_no_options, the_reference_is_the_help, completions, mistakes, names_of_networks, predicts_memory, starts_fast,
      runs_tensors, layer_names_as_file_names, benches, benches_of_layers)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Bad command lines and the line that each prints. The table is mistakes.txt. An entry is a command line as for a shell.
 The line below it, indented by two, is the first line on standard error after "kaiseki: ". PREFIX is the folder of the
-installed files. `KAISEKI_WRITE_MISTAKES=1 mistakes_test.py KAISEKI` writes the messages of this command into the table.
+installed files. DEVICES is what --device accepts. `KAISEKI_WRITE_MISTAKES=1 mistakes_test.py KAISEKI` writes the messages
+of this command into the table.
 """
 import concurrent.futures
 import json
@@ -11,7 +12,7 @@ import pathlib
 import subprocess
 
 from npy import write_npy
-from support import KAISEKI, ROOT, check, main
+from support import KAISEKI, ROOT, check, device_forms, main
 
 INSTALLED = str(pathlib.Path(KAISEKI).parent.parent)
 TABLE = pathlib.Path(__file__).resolve().with_name("mistakes.txt")
@@ -51,7 +52,8 @@ def run(entry):
         done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         return None, ["no end"]
-    return done.returncode, done.stderr.replace(INSTALLED, "PREFIX").splitlines()
+    said = done.stderr.replace(INSTALLED, "PREFIX").replace(f"expected {device_forms()}, got", "expected DEVICES, got")
+    return done.returncode, said.splitlines()
 
 
 def bad_command_lines():

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The shared parts of the command's tests. Each test is a script: SCRIPT KAISEKI. It runs in its own folder."""
 import atexit
+import functools
 import json
 import multiprocessing
 import os
 import pathlib
 import pty
+import re
 import select
 import shutil
 import subprocess
@@ -108,6 +110,12 @@ def refuses(words, *arguments, **options):
           f"status 1 and one line with {words} from {' '.join(map(str, arguments))}",
           f"got {done.returncode}\n{done.stderr}")
     return done
+
+
+@functools.cache
+def device_forms():
+    """What --device accepts, such as "cpu, opencl, opencl:N or auto"."""
+    return re.search(r"expected (.* or auto), got 'none'", kaiseki("summary", LENET, "--device", "none").stderr)[1]
 
 
 def train(*arguments, data="digits:600:1", **options):

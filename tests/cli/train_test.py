@@ -81,11 +81,17 @@ def chooses_the_batch_size():
         size = re.search(r"^batch size  \d+ \((seconds of an epoch by size: 16: |\d+ sizes from \d+ to \d+ were tried)",
                          done.stdout, re.M)
         check("in batches of an automatic size" in done.stdout and size, "the first lines show the choice", done.stdout)
+    noise = train("--epochs", 2, "--batch-size", "auto:noise", data="digits:600:1").stdout
+    check(re.search(r"^batch size  at most \d+ ", noise, re.M)
+          and re.search(r"^batch size  \d+ from epoch 2 on \((gradient noise scale|no gradient)", noise, re.M),
+          "the largest size, and that of the noise", noise)
+    little = train("--epochs", 1, "--batch-size", "auto", "--device", "cpu", data="digits:600:1", env={"KAISEKI_DEVICE_MEMORY": "16M"})
+    check("runs in" in little.stderr and "epoch 1/1" in little.stdout, "a size in parts is tried", little.stdout + little.stderr)
     again = train("--epochs", 2, "--batch-size", "auto", "--checkpoint", "run-", "--resume", data="digits:600:1")
     check("batch size" not in again.stdout and "epoch 2/2" in again.stdout and "steps had" not in again.stderr,
           "a resumed run keeps the size", again.stdout + again.stderr)
     refuses(["--batch-size auto", "--pool"], "train", LENET, "--data", "digits:100", "--batch-size", "auto", "--pool", "serve")
-    refuses(["--batch-size", "auto:time or auto:usage", "got 'soon'"], "train", LENET, "--data", "digits:100", "--batch-size", "soon")
+    refuses(["--batch-size", "auto:usage or auto:noise", "got 'soon'"], "train", LENET, "--data", "digits:100", "--batch-size", "soon")
 
 
 def live_line():

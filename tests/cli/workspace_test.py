@@ -95,6 +95,8 @@ def reports_memory():
         check(0 < parts <= line["memory"] and 0 < line["memory_workspace"] <= 8 << 20, "the account in the log", str(line))
     text = train("--memory", "--workspace", "none").stdout
     check("workspace 0 B" in text, "--workspace none uses none", text)
+    peak, predicted = (float(found[1]) for found in (re.search(r"peak (\S+) MiB", text), re.search(r"predicted (\S+) MiB", text)))
+    check(0.5 * peak < predicted < 1.1 * peak, "the predicted memory", text)
     refuses(["--workspace", "512M", "lots"], "train", LENET, "--data", "digits:64", "--workspace", "lots")
     refuses(["--tune", "sometimes"], "train", LENET, "--data", "digits:64", "--tune", "sometimes")
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "matrix/backend/registry.h"
 
 namespace kaiseki {
 
@@ -12,8 +13,9 @@ TEST_CASE("devices are parsed from their names") {
   CHECK(Device::parse("cpu").name() == "cpu");
   for (const char* bad : {"gpu", "opencl:", "opencl:x", "opencl:-1", "opencl:99", "cpu0"})
     CHECK_THROWS_AS(Device::parse(bad), DeviceError);
+  CHECK(device_forms().starts_with("cpu, opencl, opencl:N"));
   CHECK_THROWS_WITH(Device::parse("gpu"),
-                    "[device] expected cpu, opencl, opencl:N or auto, got 'gpu'");
+                    ("[device] expected " + device_forms() + ", got 'gpu'").c_str());
 }
 
 TEST_CASE("the list of devices starts with the CPU") {

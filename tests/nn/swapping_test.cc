@@ -12,6 +12,7 @@
 #include "matrix/backend/opencl/device.h"
 #include "matrix/memory/spill.h"
 #include "nn/network.h"
+#include "nn/planner.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/nn/less_memory.h"
 #include "tests/nn/train/fixture.h"

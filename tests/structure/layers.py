@@ -24,11 +24,11 @@ LEVELS = {
         {"matrix", "matrix/memory"},
         {"matrix/backend"},  # the interface and the registry
         {"matrix/tune"},
+        {"matrix/cost"},
         {"matrix/conv"},
         {"matrix/conv/out_of_core"},
         {"matrix/backend/*"},
         {"matrix/ops"},
-        {"matrix/cost"},
         {"matrix/linalg"},
     ],
     "nn": [

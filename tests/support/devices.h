@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs a test on the CPU and on every available OpenCL device.
+// Runs a test on every device of list_devices().
 #pragma once
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ inline bool opencl_is_there() {
   return false;
 }
 
-/// Returns the CPU and every OpenCL device that opens.
+/// Returns the CPU and every device of the other backends.
 inline std::vector<Device> all_devices() {
   opencl_is_there();
   std::vector<Device> devices;
@@ -40,7 +40,10 @@ inline void for_each_device(const std::function<void(Device)>& body) {
     CAPTURE(name);
     const uint64_t fallbacks = fallback_count();
     body(device);
-    CHECK(fallback_count() == fallbacks);  // the device itself computed
+    // The device itself must have computed.
+    const uint64_t on_cpu = fallback_count() - fallbacks;
+    CHECK_MESSAGE(on_cpu == 0, "operations that ran on the CPU: ", on_cpu, ", the last is ",
+                  last_fallback());
   }
 }
 

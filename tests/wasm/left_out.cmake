@@ -24,6 +24,8 @@ set(left_out_cases
   "data set: the file of a sample and its place give the bytes of the sample"
   "tar: reads the tensors that it writes*"
   "tar: a flipped bit never changes what a compressed*"
+  # Without devices, no search fits a pass to a limit.
+  "recomputation: a training on the CPU needs no files*"
   # No path names a pipe.
   "weights: a pipe is read once*"
 )
@@ -31,7 +33,8 @@ set(left_out_cases
 # The programs for Node have no threads. These tests need some, mostly for an iterator's prefetched batches. They run in
 # pages. In plan_test.cc a sleeping solver keeps the processor busy without threads, so its time measures nothing.
 # pooled_test.cc takes long, and computes the same bits in pages.
-set(left_out_sources_without_threads iterator_test.cc checkpoint_test.cc minibatch_size_test.cc plan_test.cc
+set(left_out_sources_without_threads iterator_test.cc checkpoint_test.cc minibatch_memory_test.cc
+  minibatch_size_test.cc noise_test.cc plan_test.cc
   pooled_test.cc trainer_test.cc updater_test.cc)
 set(left_out_without_threads
   "every index runs once*"

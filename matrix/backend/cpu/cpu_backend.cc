@@ -30,7 +30,7 @@ class CpuMemory : public RawMemory {
     touch_host(block, bytes);
     return true;
   }
-  bool divisible() const override { return can_discard_host(); }
+  std::optional<BlockDivision> division() const override { return host_division(); }
   void discard(void* part, uint64_t bytes) noexcept override { discard_host(part, bytes); }
 
 #ifdef __linux__  // other systems have no files without names

@@ -17,6 +17,7 @@ namespace kaiseki::opencl {
   X(clCreateKernel)                 \
   X(clCreateProgramWithBinary)      \
   X(clCreateProgramWithSource)      \
+  X(clCreateSubBuffer)              \
   X(clEnqueueBarrierWithWaitList)   \
   X(clEnqueueCopyBuffer)            \
   X(clEnqueueCopyBufferRect)        \

@@ -119,7 +119,6 @@ CopyQueues::CopyQueues(cl_context context, cl_device_id device, const TimedQueue
 CopyQueues::~CopyQueues() {
   finish();
   for (Mark& mark : marks_) release(mark.event);
-  for (auto& [block, event] : leaving_) release(event);
   for (PinnedPart& part : parts_) {
     release(part.copy);
     if (part.memory) pinned_.free(part.memory);
@@ -131,26 +130,42 @@ CopyQueues::~CopyQueues() {
 
 void CopyQueues::used(cl_mem block) {
   std::lock_guard lock(use_mutex_);
-  last_use_[block] = ++commands_;
+  uses_[block].last = ++commands_;
 }
 
 void CopyQueues::forget(cl_mem block) {
   std::lock_guard lock(use_mutex_);
-  last_use_.erase(block);
-  const auto at = leaving_.find(block);
-  if (at == leaving_.end()) return;
-  release(at->second);
-  leaving_.erase(at);
+  uses_.remove(block);
 }
 
 cl_int CopyQueues::reuse(cl_mem block) {
   std::lock_guard lock(use_mutex_);
-  const auto at = leaving_.find(block);
-  if (at == leaving_.end()) return CL_SUCCESS;
-  const cl_int status = cl().clEnqueueBarrierWithWaitList(kernels_, 1, &at->second, nullptr);
-  release(at->second);
-  leaving_.erase(at);
-  last_use_[block] = ++commands_;
+  return let_kernels_wait_for_downloads(block);
+}
+
+cl_int CopyQueues::add_part(cl_mem part, cl_mem block, uint64_t offset, uint64_t bytes) {
+  std::lock_guard lock(use_mutex_);
+  uses_.add_part(part, block, offset, bytes);
+  const cl_int status = let_kernels_wait_for_downloads(part);
+  if (status != CL_SUCCESS) uses_.remove_part(part);
+  return status;
+}
+
+void CopyQueues::remove_part(cl_mem part) noexcept {
+  std::lock_guard lock(use_mutex_);
+  uses_.remove_part(part);
+}
+
+cl_int CopyQueues::let_kernels_wait_for_downloads(cl_mem block) {
+  BlockUse& use = uses_[block];
+  if (use.downloads.empty()) return CL_SUCCESS;
+  std::vector<cl_event> events;
+  for (const SharedEvent& event : use.downloads) events.push_back(event.get());
+  const cl_int status = cl().clEnqueueBarrierWithWaitList(
+      kernels_, static_cast<cl_uint>(events.size()), events.data(), nullptr);
+  if (status != CL_SUCCESS) return status;
+  use.downloads.clear();
+  use.last = ++commands_;
   return status;
 }
 
@@ -162,10 +177,10 @@ cl_int CopyQueues::finish() {
 
 std::vector<cl_event> CopyQueues::after_use(cl_mem block) {
   std::lock_guard lock(use_mutex_);
-  const auto used = last_use_.find(block);
-  if (used == last_use_.end()) return {};
+  const std::optional<uint64_t> last = uses_[block].last;
+  if (!last) return {};
   for (const Mark& mark : marks_)
-    if (mark.commands >= used->second) return {mark.event};
+    if (mark.commands >= *last) return {mark.event};
   return {marks_.back().event};  // not reached, as no other command uses the block meanwhile
 }
 
@@ -275,9 +290,8 @@ cl_int CopyQueues::start_download(void* host, cl_mem block, const CopyRegion& re
   remember(copy_of_address_, static_cast<const void*>(host), done);
   {
     std::lock_guard use_lock(use_mutex_);
-    remember(leaving_, block, done);
+    uses_[block].downloads = {share_event(done)};  // the queue is in order
   }
-  release(done);
   return cl().clFlush(downloads_.handle);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "matrix/backend/opencl/api.h"
+#include "matrix/backend/opencl/block_uses.h"
 #include "matrix/backend/opencl/command_times.h"
 #include "matrix/backend/opencl/pinned_memory.h"
 
@@ -38,6 +39,11 @@ class CopyQueues {
   void forget(cl_mem block);
   /// Later kernels wait until the block's contents are on the host. Its owner is another one now.
   cl_int reuse(cl_mem block);
+  /// Notes a new part of a block. Later kernels and copies wait for the copies of earlier parts at
+  /// the same bytes.
+  cl_int add_part(cl_mem part, cl_mem block, uint64_t offset, uint64_t bytes);
+  /// Call before the part is released.
+  void remove_part(cl_mem part) noexcept;
   /// Waits for all copies.
   cl_int finish();
 
@@ -72,6 +78,8 @@ class CopyQueues {
   cl_int copy(cl_mem block, const char* host, uint64_t bytes, cl_event* last);
   /// Makes later kernels wait for a copy to the block.
   cl_int let_kernels_wait(cl_mem block, cl_event copy);
+  /// Makes later kernels wait for the block's downloads.
+  cl_int let_kernels_wait_for_downloads(cl_mem block);
   /// The first mark after the last use of the block, or none for a block that was never used.
   std::vector<cl_event> after_use(cl_mem block);
   /// The same, and the last copy of the address.
@@ -85,8 +93,7 @@ class CopyQueues {
   std::deque<Mark> marks_;                                     // oldest first
   std::unordered_map<const void*, cl_event> copy_of_address_;  // the last one
   std::mutex use_mutex_;
-  std::unordered_map<cl_mem, uint64_t> last_use_;
-  std::unordered_map<cl_mem, cl_event> leaving_;  // downloads of blocks that were not used again
+  BlockUses uses_;
   uint64_t commands_ = 0;
   PinnedMemory pinned_;
 };

@@ -223,9 +223,43 @@ void OpenclDevice::release(void* block) noexcept {
     // A GPU's driver frees a block after the queued work that uses it.
     const cl_int finished = facts_.is_cpu ? cl().clFinish(queue_.handle) : CL_SUCCESS;
     for (cl_int status : {finished, cl().clReleaseMemObject(static_cast<cl_mem>(block))})
-      if (status != CL_SUCCESS)
-        log_warning_once(
-            message("opencl", "memory of ", label_, " was not released: ", status_name(status)));
+      warn_not_released(status);
+  } catch (...) {  // no memory for the log message
+  }
+}
+
+void OpenclDevice::warn_not_released(cl_int status) const {
+  if (status != CL_SUCCESS)
+    log_warning_once(
+        message("opencl", "memory of ", label_, " was not released: ", status_name(status)));
+}
+
+std::optional<BlockDivision> OpenclDevice::division() const {
+  if (style_ != Style::gpu) return {};
+  return BlockDivision{.alignment = facts_.part_alignment, .largest_block = facts_.max_allocation};
+}
+
+void* OpenclDevice::part(void* block, uint64_t offset, uint64_t bytes) {
+  const auto whole = static_cast<cl_mem>(block);
+  const cl_buffer_region region{offset, bytes};
+  cl_int status = CL_SUCCESS;
+  cl_mem part = cl().clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
+  if (has_no_room(status)) return nullptr;
+  check(status, "clCreateSubBuffer", label_);
+  try {
+    if (copies_)
+      check(copies_->add_part(part, whole, offset, bytes), "clEnqueueBarrierWithWaitList", label_);
+  } catch (...) {
+    cl().clReleaseMemObject(part);
+    throw;
+  }
+  return part;
+}
+
+void OpenclDevice::release_part(void* part) noexcept {
+  try {
+    if (copies_) copies_->remove_part(static_cast<cl_mem>(part));
+    warn_not_released(cl().clReleaseMemObject(static_cast<cl_mem>(part)));
   } catch (...) {  // no memory for the log message
   }
 }

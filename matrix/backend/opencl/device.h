@@ -96,9 +96,14 @@ class OpenclDevice : public RawMemory {
   /// If the device is a CPU, its blocks are in host memory.
   uint64_t available() const override;
   bool commit(void* block, uint64_t bytes) noexcept override;
+  /// On GPUs, parts are sub-buffers. Blocks of CPUs are not divided.
+  std::optional<BlockDivision> division() const override;
+  void* part(void* block, uint64_t offset, uint64_t bytes) override;
+  void release_part(void* part) noexcept override;
 
  private:
   void drop_oldest_kernels();
+  void warn_not_released(cl_int status) const;
 
   int index_;
   OpenclDeviceProperties facts_;

@@ -29,6 +29,8 @@ OpenclDeviceProperties facts_of(cl_platform_id platform, cl_device_id id) {
       static_cast<int>(std::max(1u, device_number<cl_uint>(id, CL_DEVICE_MAX_COMPUTE_UNITS)));
   facts.memory = device_number<cl_ulong>(id, CL_DEVICE_GLOBAL_MEM_SIZE);
   facts.max_allocation = device_number<cl_ulong>(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  facts.part_alignment =  // the device tells bits
+      std::max(8u, device_number<cl_uint>(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN)) / 8;
   facts.local_memory = device_number<cl_ulong>(id, CL_DEVICE_LOCAL_MEM_SIZE);
   facts.max_work_group = device_number<size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   facts.has_f64 = contains(device_string(id, CL_DEVICE_EXTENSIONS), "cl_khr_fp64");

@@ -17,6 +17,7 @@ struct OpenclDeviceProperties {
   bool is_gpu = false, is_cpu = false, unified_memory = false;
   int compute_units = 1;
   uint64_t memory = 0, max_allocation = 0, local_memory = 0;  // bytes
+  uint64_t part_alignment = 1;                                // bytes, of a part of a block
   size_t max_work_group = 1;
   bool has_f64 = false;
   /// The platform caches compiled programs itself.

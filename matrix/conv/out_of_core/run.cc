@@ -12,13 +12,14 @@
 #include "matrix/backend/operations/copy.h"
 #include "matrix/conv/out_of_core/split.h"
 #include "matrix/conv/select.h"
+#include "matrix/cost/rates.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/room.h"
 
 namespace kaiseki::conv {
 namespace {
 
-constexpr int64_t kLeastPieces = 8;
+constexpr double kCopySeconds = 4e-6;  // of a copy, without its bytes
 
 /// The rows of some images of a tensor [n, channels, rows, columns], and their place in a piece.
 class RowsInPiece {
@@ -134,7 +135,13 @@ std::optional<PieceSize> choose_size(Device device, const ConvProblem& problem) 
   const uint64_t tensors = 2 * kPiecesAtOnce;
   const uint64_t room = std::min(room_for_tensors(device).value_or(info.memory / 2),
                                  tensors * std::min(largest_block(info), UINT64_MAX / tensors));
-  return choose_pieces(problem, room, kLeastPieces);
+  const DeviceRates rates = device_rates(device);
+  const LinkRates link = rates.link.value_or(LinkRates{rates.bytes, rates.bytes});
+  return choose_pieces(problem, room,
+                       {.to_device = 1 / link.to_device,
+                        .to_host = 1 / link.to_host,
+                        .copy = kCopySeconds,
+                        .multiply_add = 1 / rates.multiply_adds});
 }
 
 }  // namespace

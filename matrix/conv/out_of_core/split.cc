@@ -55,37 +55,79 @@ uint64_t tensor_bytes(int64_t images, int64_t channels, int64_t rows, int64_t co
   return static_cast<uint64_t>(images * channels * rows * columns) * sizeof(float);
 }
 
-}  // namespace
+/// The tensors x and y of a piece.
+struct PieceTensors {
+  uint64_t x_bytes, y_bytes;
+  int64_t x_copies, y_copies;  // the rows of a channel are copied together
+};
 
-uint64_t piece_bytes(const ConvProblem& p, const PieceSize& size) {
+PieceTensors tensors_of(const ConvProblem& p, const PieceSize& size) {
   const bool data = p.direction == ConvDirection::backward_data;
   const int64_t x_rows = (size.rows - 1) * (data ? 1 : p.stride[0]) + reach(p) * (data ? 2 : 1);
   const int64_t y_rows = data ? (size.rows - 1 + reach(p)) / p.stride[0] + 1 : size.rows;
-  return tensor_bytes(size.images, p.c, x_rows, p.w) +
-         tensor_bytes(size.images, p.k, y_rows, p.out_w());
+  return {tensor_bytes(size.images, p.c, x_rows, p.w),
+          tensor_bytes(size.images, p.k, y_rows, p.out_w()), size.images * p.c, size.images * p.k};
 }
 
-std::optional<PieceSize> choose_pieces(const ConvProblem& p, uint64_t room, int64_t least) {
+int64_t rows_of_result(const ConvProblem& p) {
+  return p.direction == ConvDirection::backward_data ? p.h : p.out_h();
+}
+
+/// The smallest sizes that give each number of pieces.
+std::vector<int64_t> sizes_of(int64_t all) {
+  std::vector<int64_t> sizes;
+  for (int64_t size = 1; size < all; size = ceil_div(all, ceil_div(all, size) - 1))
+    sizes.push_back(ceil_div(all, ceil_div(all, size)));
+  sizes.push_back(all);
+  return sizes;
+}
+
+}  // namespace
+
+uint64_t piece_bytes(const ConvProblem& p, const PieceSize& size) {
+  const PieceTensors tensors = tensors_of(p, size);
+  return tensors.x_bytes + tensors.y_bytes;
+}
+
+double predict_seconds(const ConvProblem& p, const PieceSize& size, const PieceCosts& costs) {
+  const PieceTensors tensors = tensors_of(p, size);
+  const auto seconds = [&](uint64_t bytes, int64_t copies, double byte) {
+    return byte * static_cast<double>(bytes) + costs.copy * static_cast<double>(copies);
+  };
+  const bool forward = p.direction == ConvDirection::forward;
   const bool data = p.direction == ConvDirection::backward_data;
-  const int64_t all_rows = data ? p.h : p.out_h();
-  const auto fits = [&](const PieceSize& size) {
-    return piece_bytes(p, size) <= room / kPiecesAtOnce;
-  };
-  const auto enough = [&](const PieceSize& size) {
-    return ceil_div(p.n, size.images) * ceil_div(all_rows, size.rows) >=
-           std::min(least, p.n * all_rows);
-  };
-  PieceSize size{p.n, all_rows};
-  const auto halve = [](int64_t count) { return ceil_div(count, 2); };
-  while (size.images > 1 && !(fits(size) && enough(size))) size.images = halve(size.images);
-  while (size.rows > 1 && !(fits(size) && enough(size))) size.rows = halve(size.rows);
-  if (!fits(size)) return {};
-  return size;
+  double in = 0, out = 0;
+  if (!data) in += seconds(tensors.x_bytes, tensors.x_copies, costs.to_device);
+  if (!forward) in += seconds(tensors.y_bytes, tensors.y_copies, costs.to_device);
+  if (forward) out = seconds(tensors.y_bytes, tensors.y_copies, costs.to_host);
+  if (data) out = seconds(tensors.x_bytes, tensors.x_copies, costs.to_host);
+  const int64_t rows = rows_of_result(p);
+  const double share =
+      static_cast<double>(size.images * size.rows) / static_cast<double>(p.n * rows);
+  const double compute = share * p.flops() / 2 * costs.multiply_add;
+  const int64_t pieces = ceil_div(p.n, size.images) * ceil_div(rows, size.rows);
+  return in + compute + out + static_cast<double>(pieces - 1) * std::max({in, compute, out});
+}
+
+std::optional<PieceSize> choose_pieces(const ConvProblem& p, uint64_t room,
+                                       const PieceCosts& costs) {
+  std::optional<PieceSize> best;
+  double shortest = 0;
+  for (int64_t images : sizes_of(p.n))
+    for (int64_t rows : sizes_of(rows_of_result(p))) {
+      const PieceSize size{images, rows};
+      if (piece_bytes(p, size) > room / kPiecesAtOnce) break;
+      const double seconds = predict_seconds(p, size, costs);
+      if (best && seconds >= shortest) continue;
+      best = size;
+      shortest = seconds;
+    }
+  return best;
 }
 
 std::vector<ConvPiece> divide(const ConvProblem& p, const PieceSize& size) {
   const bool data = p.direction == ConvDirection::backward_data;
-  const int64_t all_rows = data ? p.h : p.out_h();
+  const int64_t all_rows = rows_of_result(p);
   std::vector<ConvPiece> pieces;
   for (int64_t image = 0; image < p.n; image += size.images)
     for (int64_t row = 0; row < all_rows; row += size.rows) {

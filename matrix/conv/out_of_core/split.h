@@ -37,10 +37,19 @@ inline constexpr uint64_t kPiecesAtOnce = 6;
 /// Bytes of the tensors x and y of the largest piece of this size.
 uint64_t piece_bytes(const ConvProblem& problem, const PieceSize& size);
 
-/// Returns the largest pieces of which kPiecesAtOnce fit `room` bytes, or nothing if rows do not
-/// fit. There are at least `least` pieces, if there are as many rows, so that copies run beside
-/// kernels.
-std::optional<PieceSize> choose_pieces(const ConvProblem& problem, uint64_t room, int64_t least);
+/// Seconds for one byte, one copy and one multiply-add.
+struct PieceCosts {
+  double to_device = 0, to_host = 0, copy = 0, multiply_add = 0;
+};
+
+/// The time of all pieces, whose copies and computing overlap. The longest of the three takes its
+/// time for every piece, and the others take theirs for one.
+double predict_seconds(const ConvProblem& problem, const PieceSize& size, const PieceCosts& costs);
+
+/// Returns the size of the shortest predicted time, of which kPiecesAtOnce fit `room` bytes.
+/// Returns nothing if not even a row fits.
+std::optional<PieceSize> choose_pieces(const ConvProblem& problem, uint64_t room,
+                                       const PieceCosts& costs);
 
 /// Divides the problem. The pieces cover every element of the result once. In backward_filter their
 /// results are added.

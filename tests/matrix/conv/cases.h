@@ -75,6 +75,17 @@ inline std::vector<ConvProblem> conv_cases() {
   };
 }
 
+/// Few problems for tests that take long: plain, with padding, with strides, with groups,
+/// depthwise.
+inline std::vector<ConvProblem> common_conv_cases() {
+  constexpr auto kForward = ConvDirection::forward;
+  return {{kForward, 2, 20, 12, 12, 50, 5, 5},
+          {kForward, 3, 7, 13, 17, 11, 3, 3, {1, 1}, {1, 1}},
+          {kForward, 1, 2, 23, 19, 3, 7, 5, {3, 2}, {3, 1}},
+          {kForward, 2, 6, 10, 9, 8, 3, 3, {1, 1}, {1, 1}, {1, 1}, 2},
+          {kForward, 2, 7, 9, 9, 7, 3, 3, {1, 1}, {1, 1}, {1, 1}, 7}};
+}
+
 /// On the CPU the longest stride takes most of the time, so the tests that run it often shorten it.
 inline std::vector<ConvProblem> conv_cases_to_repeat(Device device) {
   std::vector<ConvProblem> cases = conv_cases();

@@ -33,8 +33,10 @@ struct Layer {
     for (ConvDirection direction : {ConvDirection::forward, ConvDirection::backward_data}) {
       ConvProblem p = conv_problem(x.shape(), filter.shape(), kConv);
       p.direction = direction;
-      const ConvSolver& solver = *conv_candidates(device.backend(), p).front().solver;
-      REQUIRE(solver.prepared_bytes(p) > 0);
+      const auto candidates = conv_candidates(device.backend(), p);
+      REQUIRE_MESSAGE(!candidates.empty(), "no solver of ", device.name(), " accepts ", p.str());
+      const ConvSolver& solver = *candidates.front().solver;
+      REQUIRE_MESSAGE(solver.prepared_bytes(p) > 0, solver.name(), " has no prepared_bytes()");
     }
   }
 

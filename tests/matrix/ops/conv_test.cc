@@ -55,7 +55,7 @@ TEST_CASE("convolution agrees with plain loops in all directions") {
 
 TEST_CASE("convolution accepts views as inputs") {
   test::for_each_device([](Device device) {
-    const ConvProblem p = test::conv_cases()[8];
+    const ConvProblem p{ConvDirection::forward, 3, 7, 13, 17, 11, 3, 3, {1, 1}, {1, 1}};
     const int swap[] = {0, 1, 3, 2};
     const Tensor x = test::random_tensor({p.n, p.c, p.w, p.h}, 1, device).permute(swap);
     const Tensor filter = test::random_tensor({p.k + 2, p.c, p.r, p.s}, 2, device).slice(0, 1, p.k);

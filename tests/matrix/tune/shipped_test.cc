@@ -121,7 +121,6 @@ TEST_CASE("shipped: the favorite is measured and checked before it is used") {
     CHECK(measured.size() < shipped.size());  // no estimate is written
     for (int process = 0; process < 2; ++process) {
       const auto results = conv_results(backend, p);
-      REQUIRE(results.size() == shipped.size());
       const double factor = time_of(results, shipped[0].candidate) / shipped[0].milliseconds;
       for (const TuningResult& result : shipped)
         CHECK(time_of(results, result.candidate) == doctest::Approx(factor * result.milliseconds));

@@ -177,6 +177,9 @@ TEST_CASE("iterator: prepares at most the given number of batches, and stops at 
       take(iterator, 1);
     }
     CHECK(data->reads <= 10 * (1 + how.batches));
+    const Iterator iterator(data,
+                            {.batch_size = 10, .workers = how.workers, .prefetch = how.prefetch});
+    CHECK(iterator.most_bytes() == 10 * (2 + 4) * (1 + static_cast<uint64_t>(how.batches)));
   }
   auto data = numbers(1'000'000);
   Iterator unused(data, {});

@@ -41,6 +41,16 @@ class Patterns : public Dataset {
   bool augmented_;
 };
 
+/// The weights, the states of layers, and those of the optimizer.
+inline std::vector<std::vector<float>> all_values(Network& network, Optimizer& optimizer) {
+  std::vector<std::vector<float>> all;
+  for (const Parameter& one : network.parameters()) all.push_back(one.value.to_vector());
+  for (const State& one : network.states()) all.push_back(one.value.to_vector());
+  for (const State& one : optimizer.states(network.parameters()))
+    all.push_back(one.value.to_vector());
+  return all;
+}
+
 struct TrainingRun {
   static constexpr const char* kNetwork = R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
     {"name": "fc1", "type": "fully_connected", "output_size": 16},
@@ -66,12 +76,50 @@ struct TrainingRun {
     network.initialize(9);
   }
 
+  std::vector<std::vector<float>> values() { return all_values(network, optimizer); }
+
   std::vector<std::vector<float>> weights() {
     std::vector<std::vector<float>> all;
     for (Parameter& parameter : network.parameters()) all.push_back(parameter.value.to_vector());
     for (State& state : network.states()) all.push_back(state.value.to_vector());
     return all;
   }
+};
+
+struct PlainRunOptions {
+  const char* rule = "momentum";
+  int64_t batch_size = 8, accumulate = 1, samples = 50;
+  int hidden = 16;
+};
+
+/// A run without batch normalization, whose statistics depend on the minibatch.
+struct PlainRun {
+  Network network;
+  Optimizer optimizer;
+  Iterator iterator;
+  Updater updater;
+  Trainer trainer;
+
+  explicit PlainRun(const PlainRunOptions& options)
+      : network(network_of(options.hidden)),
+        optimizer(OptimizerOptions{.name = options.rule}),
+        iterator(std::make_shared<Patterns>(options.samples),
+                 IteratorOptions{.batch_size = options.batch_size, .seed = 4, .workers = 1}),
+        updater(network, optimizer, iterator, Schedule{.base = 0.05}, options.accumulate),
+        trainer(updater, TrainerOptions{.epochs = 2, .seed = 9}) {
+    network.initialize(9);
+  }
+
+  static Network network_of(int hidden) {
+    return Network::parse(R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
+          {"type": "fully_connected", "output_size": )" +
+                              std::to_string(hidden) + R"(}, {"type": "relu"},
+          {"type": "dropout", "ratio": 0.25}, {"type": "fully_connected", "output_size": 3},
+          {"type": "softmax"}]})",
+                          "test");
+  }
+
+  std::vector<std::vector<float>> values() { return all_values(network, optimizer); }
 };
 
 /// An empty folder. The destructor deletes it.

@@ -62,13 +62,6 @@ double best_of_sweep(const std::function<double(double)>& seconds, int64_t large
   return best;
 }
 
-std::vector<std::vector<float>> values_of(TrainingRun& run) {
-  std::vector<std::vector<float>> all = run.weights();
-  for (const State& state : run.optimizer.states(run.network.parameters()))
-    all.push_back(state.value.to_vector());
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("minibatch size: a linear time needs three trials and is near the best of a sweep") {
@@ -139,19 +132,48 @@ TEST_CASE("minibatch size: sizes that do not fit the memory are not chosen") {
   CHECK_THROWS_AS(UsageMaximize().choose(none, 64), Error);
 }
 
-TEST_CASE("minibatch size: the paper's strategies converge on a simulated device") {
-  UsageMaximize usage;
-  SimulatedTrials device(linear, saturating, 0.001);
-  const int64_t size = usage.choose(device, 32);
-  // 99 % of use at b / (b + 0.6) = 0.99.
-  CHECK(std::abs(static_cast<double>(size) - 59.4) <= 10);
-  CHECK(usage.rounds() <= 20);  // the paper: 10 to 20
-  EpochTimeMinimize time;
-  SimulatedTrials again(linear, saturating, 0.005);
-  const int64_t shortest = time.choose(again, 32);
-  CHECK(time.rounds() <= 20);
-  CHECK(shortest > 32);
-  CHECK(epoch_time(linear, shortest) < epoch_time(linear, 32));
+TEST_CASE("minibatch size: the paper's strategies give its sizes in its rounds") {
+  // The paper's table 3: VGG-16 and ResNet-50 on CIFAR-100, then on ImageNet. A use of 99 % is
+  // reached above `busy` samples. The first use is that of table 4.
+  struct Case {
+    double busy, first_use;
+    int rounds;
+    int64_t size;
+  };
+  for (const Case& paper : {Case{55, 0.73, 10, 54},
+                            {70, 0.5571, 15, 70},
+                            {46, 0.9096, 10, 46},
+                            {116, 0.6308, 20, 116}}) {
+    CAPTURE(paper.busy);
+    const auto use = [&](double b) {
+      return paper.first_use + (0.99 - paper.first_use) * (b - 32) / (paper.busy - 32);
+    };
+    UsageMaximize strategy;
+    SimulatedTrials exact(linear, use, 0);
+    CHECK(std::abs(strategy.choose(exact, 32) - paper.size) <= 1);
+    CHECK(strategy.rounds() == paper.rounds);
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      CAPTURE(seed);
+      SimulatedTrials noisy(linear, use, 0.002, seed);
+      const int64_t size = strategy.choose(noisy, 32);
+      CHECK(std::abs(static_cast<double>(size) - paper.busy) <= 5);
+      CHECK(strategy.rounds() <= paper.rounds + 5);  // a check later
+    }
+  }
+}
+
+TEST_CASE("minibatch size: the paper's EpochTimeMinimize converges on a device with noise") {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    EpochTimeMinimize strategy;
+    SimulatedTrials device(linear, saturating, 0.02, seed);
+    const int64_t size = strategy.choose(device, 32);
+    CHECK(strategy.rounds() <= 20);
+    // Four more rounds would change the time of an epoch by at most the tolerance, and the noise.
+    CHECK(size > 32);
+    CHECK(epoch_time(linear, size) - epoch_time(linear, size + 4 * strategy.rounds()) <=
+          0.1 * epoch_time(linear, 32));
+  }
 }
 
 TEST_CASE("minibatch size: trials leave no trace in a run") {
@@ -172,12 +194,39 @@ TEST_CASE("minibatch size: trials leave no trace in a run") {
     CHECK(with.iterator.state() == without.iterator.state());
     CHECK(with.iterator.batch_size() == 8);
     CHECK(with.updater.step() == 5);
-    CHECK(values_of(with) == values_of(without));
+    CHECK(with.values() == without.values());
     for (int step = 0; step < 9; ++step) {
       const float a = with.updater.update().loss.item(), b = without.updater.update().loss.item();
       CHECK(a == b);
     }
-    CHECK(values_of(with) == values_of(without));
+    CHECK(with.values() == without.values());
+  }
+}
+
+TEST_CASE("minibatch size: a run equals one of the same size without trials, bit for bit") {
+  /// Tries sizes and chooses 12.
+  class Tries : public MinibatchStrategy {
+    int64_t choose(MinibatchTrials& trials, int64_t start) override {
+      CHECK(start == 8);
+      for (int64_t size : {50, 3, 24}) CHECK(trials.run(size, 2));
+      return 12;
+    }
+  };
+  for (const std::string rule : {"momentum", "nesterov", "sgd", "adam"}) {
+    CAPTURE(rule);
+    TrainingRun with(3, rule.c_str()), without(3, rule.c_str());
+    with.trainer.extend(std::make_unique<MinibatchSizeOptimizer>(
+        std::make_unique<Tries>(), MinibatchSizeOptions{.scales_rate = false}));
+    without.iterator.set_batch_size(12);
+    with.trainer.run();
+    without.trainer.run();
+    CHECK(with.values() == without.values());
+    CHECK(with.iterator.state() == without.iterator.state());
+    CHECK(with.network.random_position() == without.network.random_position());
+    CHECK(with.updater.step() == 15);
+    CHECK(without.updater.step() == 15);
+    CHECK(with.updater.learning_rate() == without.updater.learning_rate());
+    CHECK(with.trainer.epoch_totals().loss_sum == without.trainer.epoch_totals().loss_sum);
   }
 }
 

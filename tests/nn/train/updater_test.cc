@@ -11,37 +11,12 @@
 #include "tests/nn/train/fixture.h"
 
 namespace kaiseki::nn {
-namespace {
-
-/// A run without batch normalization, whose statistics depend on the minibatch.
-struct AccumulatingRun {
-  Network network;
-  Optimizer optimizer;
-  Iterator iterator;
-  Updater updater;
-  Trainer trainer;
-
-  AccumulatingRun(const char* rule, int64_t batch_size, int64_t accumulate)
-      : network(Network::parse(R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
-          {"type": "fully_connected", "output_size": 16}, {"type": "relu"},
-          {"type": "dropout", "ratio": 0.25}, {"type": "fully_connected", "output_size": 3},
-          {"type": "softmax"}]})",
-                               "test")),
-        optimizer(OptimizerOptions{.name = rule}),
-        iterator(std::make_shared<Patterns>(50),
-                 IteratorOptions{.batch_size = batch_size, .seed = 4, .workers = 1}),
-        updater(network, optimizer, iterator, Schedule{.base = 0.05}, accumulate),
-        trainer(updater, TrainerOptions{.epochs = 2, .seed = 9}) {
-    network.initialize(9);
-  }
-};
-
-}  // namespace
 
 TEST_CASE("updater: a step of several minibatches equals one of a large minibatch") {
   for (const char* rule : {"sgd", "momentum", "adam"}) {
     CAPTURE(rule);
-    AccumulatingRun parts(rule, 8, 3), whole(rule, 24, 1);  // 50 samples: 24, 24 and 2
+    PlainRun parts({.rule = rule, .batch_size = 8, .accumulate = 3}),
+        whole({.rule = rule, .batch_size = 24});  // 50 samples: 24, 24 and 2
     for (int step = 0; step < 6; ++step) {
       CAPTURE(step);
       const Updater::Result a = parts.updater.update(), b = whole.updater.update();
@@ -66,7 +41,7 @@ TEST_CASE("updater: a minibatch that exceeds the device's memory runs in parts")
   Allocator& memory = Device::cpu().memory();
   for (const char* rule : {"sgd", "momentum", "adam"}) {
     CAPTURE(rule);
-    AccumulatingRun whole(rule, 24, 1);
+    PlainRun whole({.rule = rule, .batch_size = 24});
     whole.updater.update();
     CHECK(whole.updater.parts() == 1);
     const uint64_t used = memory.account().in_use;
@@ -77,7 +52,7 @@ TEST_CASE("updater: a minibatch that exceeds the device's memory runs in parts")
       memory.set_budget(used + room);
       memory.reset_peak();
       try {
-        AccumulatingRun parts(rule, 24, 1);
+        PlainRun parts({.rule = rule, .batch_size = 24});
         const Updater::Result part = parts.updater.update();
         CHECK(memory.account().peak <= used + room);
         memory.set_budget({});
@@ -97,19 +72,20 @@ TEST_CASE("updater: a minibatch that exceeds the device's memory runs in parts")
 }
 
 TEST_CASE("updater: 0 minibatches in a step are refused") {
-  CHECK_THROWS_WITH_AS(AccumulatingRun("sgd", 8, 0),
+  CHECK_THROWS_WITH_AS(PlainRun({.accumulate = 0}),
                        doctest::Contains("expected 1 or more minibatches in a step, got 0"), Error);
 }
 
 TEST_CASE("updater: a checkpoint resumes with another minibatch size at the same sample") {
   TestFolder folder("accumulate");
   const std::string file = folder.path / "run.safetensors";
-  AccumulatingRun first("momentum", 8, 2), same("momentum", 16, 1), larger("momentum", 32, 1);
+  PlainRun first({.batch_size = 8, .accumulate = 2}), same({.batch_size = 16}),
+      larger({.batch_size = 32});
   first.updater.update();
   write_checkpoint(file, first.trainer);
   std::string said;
   set_log_sink([&](LogLevel, std::string_view text) { said += text; });
-  AccumulatingRun ends("momentum", 16, 1);
+  PlainRun ends({.batch_size = 16});
   read_checkpoint(file, ends.trainer);
   ends.trainer.run();
   CHECK(said.empty());

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "matrix/backend/cpu/with_type.h"
 #include "matrix/backend/operations/copy.h"
 #include "matrix/backend/registry.h"
 #include "matrix/memory/buffer.h"
@@ -24,8 +25,11 @@ DeviceInfo BareBackend::info() const {
 void BareBackend::add_fill() {
   kernels_.add(kFill, [this](const FillArgs& args) {
     ++fills;
-    auto* block = static_cast<float*>(args.output->buffer().on_device(Access::read_write));
-    std::fill_n(block + args.output->offset(), args.output->size(), args.value);
+    const Tensor& y = *args.output;
+    void* block = args.output->buffer().on_device(Access::read_write);
+    cpu::with_type(y.dtype(), [&]<class T>(T) {
+      std::fill_n(static_cast<T*>(block) + y.offset(), y.size(), static_cast<T>(args.value));
+    });
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A build without the bare backend links its stub.
+// A build without the bare backend links a generated stub.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace kaiseki {
 
 TEST_CASE("a stub has no devices, and says why") {
-  const std::string reason = "[bare] this build of Kaiseki has no bare backend";
+  const std::string reason = "[bare] this build of Kaiseki has no backend bare";
   CHECK(backends().back()->name == "bare");
   CHECK(backends().back()->devices().empty());
   CHECK(names_device("bare:0"));

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// ExecutionPlan: the steps of one pass over a graph. Activations and poolings are fused into the
+// steps before them. The plan says when each tensor can be freed.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "nn/graph.h"
+
+namespace kaiseki::nn {
+
+struct ExecutionPlanOptions {
+  Phase phase = Phase::test;
+  bool loss = false;             // computes the losses, not only the outputs
+  bool backward = false;         // a backward pass follows
+  bool input_gradients = false;  // the backward pass goes to the inputs
+};
+
+struct PlanStep {
+  int node = 0;
+  std::vector<int> inputs = {};  // values
+  int output = 0;
+  FusedActivation activation = {};
+  FusedPooling pooling = {};    // before the activation
+  bool may_overwrite = false;   // the output may take the first input's storage
+  bool needs_backward = false;  // it has parameters, or an input needs a gradient
+  bool recomputed = false;      // the output is freed, and the backward pass computes it again
+  std::vector<int> read_backward = {};  // values that the backward step reads
+  std::vector<int> dead = {};           // values that nothing reads after the forward step
+  std::vector<int> dead_backward = {};  // values that nothing reads after the backward step
+  std::vector<int> dead_again = {};     // values that nothing reads after the output is recomputed
+};
+
+/// Times count the forward steps, and then the backward steps: time `steps - 1` is the last forward
+/// step, and time `steps` is its backward step.
+struct ExecutionPlan {
+  ExecutionPlanOptions options;
+  std::vector<PlanStep> steps;
+  /// By value: the times of the steps that read or write it, and those of its gradient.
+  std::vector<std::vector<size_t>> uses, gradient_uses;
+  std::vector<bool> needs_gradient;  // by value
+  /// By value: it stays in memory for the backward pass, but its step could compute it again.
+  std::vector<bool> droppable;
+  std::vector<int> outputs;  // values, in the order of Graph::outputs
+  /// The step of the loss that computes the first output as its probabilities.
+  std::optional<size_t> folded_loss;
+
+  size_t forward_time(size_t step) const { return step; }
+  size_t backward_time(size_t step) const { return 2 * steps.size() - 1 - step; }
+};
+
+}  // namespace kaiseki::nn

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// NoiseCap: limits the size of a minibatch to the noise scale of the gradients, and changes the
+// learning rate with the size.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "nn/train/extension.h"
+#include "nn/train/noise_scale.h"
+
+namespace kaiseki::nn {
+
+/// Add it after MinibatchSizeOptimizer, whose size is the largest. The first epoch has at most the
+/// recipe's size, and measures the noise scale up to 20 times. From the second epoch on, a step has
+/// at most as many samples as the noise scale, and at least a quarter of the recipe's size. The
+/// learning rate changes with the square root of the size, over the second epoch. Not for a
+/// training over a pool.
+class NoiseCap : public Extension {
+ public:
+  /// `recipe_size`: of a minibatch. Without `scales_rate`, the learning rate stays.
+  explicit NoiseCap(int64_t recipe_size, bool scales_rate = true)
+      : recipe_size_(recipe_size), scales_rate_(scales_rate) {}
+  void on_start(Trainer& trainer) override;
+  void on_step(Trainer& trainer) override;
+  void save(Metadata& state) const override;
+  void restore(const Metadata& state) override;
+
+  const NoiseScale& noise_scale() const { return noise_scale_; }
+
+ private:
+  bool measures(Trainer& trainer) const;
+  void measure(Trainer& trainer);
+  int64_t size_of_epoch(int64_t epoch, int64_t accumulate) const;
+  double rate_of(int64_t size) const;
+  void apply(Trainer& trainer) const;
+
+  int64_t recipe_size_;
+  bool scales_rate_;
+  std::optional<int64_t> largest_;  // empty before on_start()
+  int64_t tries_ = 0;               // of measure()
+  NoiseScale noise_scale_;
+};
+
+}  // namespace kaiseki::nn
