@@ -22,7 +22,7 @@ void SettingsList::pair(std::string_view name, std::array<int64_t, 2>& value,
                  {}});
 }
 
-void SettingsList::number(std::string_view name, double& value, const SettingRules& rules) {
+void SettingsList::number(std::string_view name, double& value, const NumberRules& rules) {
   all.push_back({std::string(name), value, rules, true, {}});
 }
 

@@ -20,9 +20,26 @@ inline constexpr int64_t kMaxDimension = 1 << 24;
 
 struct SettingRules {
   bool required = false;  // if false, the layer's initial value is the default
-  double low = 1, high = static_cast<double>(kMaxDimension);  // of numbers, both included
+  double low = 1, high = static_cast<double>(kMaxDimension);  // of integers, both included
   std::string_view default_of = "";  // the default is the value of this setting, listed before
   std::string_view doc = "";         // a remark for the table
+};
+
+/// A bound without a default: rules that leave it out do not compile.
+struct Bound {
+  constexpr Bound(double value) : value(value) {}
+  constexpr operator double() const { return value; }
+  double value;
+};
+
+/// Rules of a number that is not an integer. Only the layer knows its bounds.
+struct NumberRules {
+  bool required = false;
+  Bound low, high;  // both included
+  std::string_view doc = "";
+  operator SettingRules() const {
+    return {.required = required, .low = low, .high = high, .doc = doc};
+  }
 };
 
 /// A layer passes the name of each setting, and the variable that holds its value.
@@ -33,7 +50,7 @@ class Settings {
   /// One number for both, or [vertical, horizontal].
   virtual void pair(std::string_view name, std::array<int64_t, 2>& value,
                     const SettingRules& rules = {}) = 0;
-  virtual void number(std::string_view name, double& value, const SettingRules& rules) = 0;
+  virtual void number(std::string_view name, double& value, const NumberRules& rules) = 0;
   virtual void boolean(std::string_view name, bool& value, const SettingRules& rules = {}) = 0;
   virtual void initializer(std::string_view name, Initializer& value,
                            const SettingRules& rules = {}) = 0;
@@ -78,7 +95,7 @@ class SettingsList final : public Settings {
   void integer(std::string_view name, int64_t& value, const SettingRules& rules) override;
   void pair(std::string_view name, std::array<int64_t, 2>& value,
             const SettingRules& rules) override;
-  void number(std::string_view name, double& value, const SettingRules& rules) override;
+  void number(std::string_view name, double& value, const NumberRules& rules) override;
   void boolean(std::string_view name, bool& value, const SettingRules& rules) override;
   void initializer(std::string_view name, Initializer& value, const SettingRules& rules) override;
 

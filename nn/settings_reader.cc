@@ -32,8 +32,8 @@ void SettingsReader::pair(std::string_view name, std::array<int64_t, 2>& value,
   pairs_.emplace(name, value);
 }
 
-void SettingsReader::number(std::string_view name, double& value, const SettingRules& rules) {
-  value = params_.number(name, default_of(value, rules), rules.low, rules.high);
+void SettingsReader::number(std::string_view name, double& value, const NumberRules& rules) {
+  value = params_.number(name, default_of<double>(value, rules), rules.low, rules.high);
 }
 
 void SettingsReader::boolean(std::string_view name, bool& value, const SettingRules& rules) {

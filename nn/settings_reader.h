@@ -17,7 +17,7 @@ class SettingsReader final : public Settings {
   void integer(std::string_view name, int64_t& value, const SettingRules& rules) override;
   void pair(std::string_view name, std::array<int64_t, 2>& value,
             const SettingRules& rules) override;
-  void number(std::string_view name, double& value, const SettingRules& rules) override;
+  void number(std::string_view name, double& value, const NumberRules& rules) override;
   void boolean(std::string_view name, bool& value, const SettingRules& rules) override;
   void initializer(std::string_view name, Initializer& value, const SettingRules& rules) override;
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "matrix/backend/kernel_table.h"
 #include "matrix/device.h"
@@ -41,6 +42,8 @@ class Backend {
   bool has(const Operation<Args>& operation) const {
     return kernels_.has(operation);
   }
+  /// Returns the names of the operations that the backend has, in no order.
+  std::vector<std::string_view> operations() const { return kernels_.names(); }
   /// Throws DeviceError if the backend lacks the operation, and KernelError if the driver refuses a
   /// kernel.
   template <class Args>

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "matrix/backend/operation.h"
 
@@ -22,6 +24,12 @@ class KernelTable {
     };
   }
   void clear() { kernels_.clear(); }
+  /// Returns the names of the operations that have a kernel, in no order.
+  std::vector<std::string_view> names() const {
+    std::vector<std::string_view> names;
+    for (const auto& [operation, kernel] : kernels_) names.push_back(operation->name);
+    return names;
+  }
 
   template <class Args>
   bool has(const Operation<Args>& operation) const {
@@ -37,7 +45,7 @@ class KernelTable {
   }
 
  private:
-  std::unordered_map<const void*, std::function<void(const void*)>> kernels_;
+  std::unordered_map<const NamedOperation*, std::function<void(const void*)>> kernels_;
 };
 
 }  // namespace kaiseki

@@ -7,15 +7,19 @@
 
 namespace kaiseki {
 
-/// Its address identifies an operation. `Args` describes the operation's tensors. Functions of
-/// matrix/ops check them, so kernels do not.
-template <class Args>
-struct Operation {
-  constexpr explicit Operation(std::string_view name) : name(name) {}
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
+/// Its address identifies an operation.
+struct NamedOperation {
+  constexpr explicit NamedOperation(std::string_view name) : name(name) {}
+  NamedOperation(const NamedOperation&) = delete;
+  NamedOperation& operator=(const NamedOperation&) = delete;
 
   std::string_view name;
+};
+
+/// `Args` describes the operation's tensors. Functions of matrix/ops check them, so kernels do not.
+template <class Args>
+struct Operation : NamedOperation {
+  using NamedOperation::NamedOperation;
 };
 
 }  // namespace kaiseki

@@ -47,6 +47,22 @@ std::vector<Binding> with_slope(std::vector<Binding> bindings, const FusedActiva
 
 }  // namespace
 
+std::string with_x(std::string_view formula, std::string_view expression) {
+  const auto in_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  std::string text;
+  for (size_t first = 0; first < formula.size();) {
+    size_t end = first;
+    while (end < formula.size() && in_name(formula[end])) ++end;
+    if (end == first) ++end;
+    const std::string_view part = formula.substr(first, end - first);
+    text += part == "x" ? expression : part;
+    first = end;
+  }
+  return text;
+}
+
 void apply_activation(const FusedActivation& activation, Tensor& y) {
   if (activation.kind != Activation::none)
     elementwise_into(y, function_of(activation.kind), with_slope({{"x", y}}, activation));
@@ -54,9 +70,8 @@ void apply_activation(const FusedActivation& activation, Tensor& y) {
 
 Tensor activated(const FusedActivation& activation, const std::string& expression,
                  const std::vector<Binding>& bindings) {
-  std::string text;
-  for (char c : function_of(activation.kind)) c == 'x' ? text += expression : text += c;
-  return elementwise(text, with_slope(bindings, activation));
+  return elementwise(with_x(function_of(activation.kind), expression),
+                     with_slope(bindings, activation));
 }
 
 Tensor activation_gradient(const FusedActivation& activation, const Tensor& y, const Tensor& dy,

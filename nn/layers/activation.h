@@ -6,6 +6,10 @@
 
 namespace kaiseki::nn {
 
+/// Returns the formula with the expression, which has parentheses, in place of the variable x.
+/// "max(x, 0)" and "(a + b)" give "max((a + b), 0)".
+std::string with_x(std::string_view formula, std::string_view expression);
+
 class ActivationLayer : public Layer {
  public:
   explicit ActivationLayer(Activation kind) : activation_{kind} {}

@@ -24,7 +24,7 @@ inline Tensor as_rows(const Tensor& x) {
   return x.rank() == 2 ? x : x.reshape({x.dim(0), elements});
 }
 
-/// Computes activation(expression) in one pass over memory.
+/// Computes activation(expression) in one pass over memory. The expression has parentheses.
 Tensor activated(const FusedActivation& activation, const std::string& expression,
                  const std::vector<Binding>& bindings);
 /// Computes y = activation(y) in place.

@@ -40,7 +40,9 @@ class OnnxLayerWriter {
 
   /// Adds an initializer with this parameter or state ("weight"), and returns its name.
   std::string parameter(const std::string& which);
+  /// Adds an initializer that holds one number, and returns its name, such as "layer.beta".
   std::string scalar(const std::string& which, double value);
+  /// Returns a name that no value of the graph has: `wish`, with a number if necessary.
   std::string free_name(const std::string& wish);
 
   /// Returns an operator with the layer's inputs, output and name. add() adds it to the graph.

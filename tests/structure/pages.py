@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Checks README.md, CONTRIBUTING.md, docs/ and bench/README.md. The files that they name must exist. The functions and classes
-that the adding-a-* pages name must exist too. tests/docs tests the pages' code, and tests/cli their commands."""
+that the adding-a-* pages name must exist too. docs/wasm.md states the limits of tests/wasm/package.sh. tests/docs tests the pages' code, and tests/cli their commands."""
 import pathlib
 import posixpath
 import re
@@ -69,6 +69,14 @@ def operations():
             yield f"{header}: expected it in kaiseki.h"
 
 
-found = [*problems(), *operations()]
+def sizes():
+    """Checks that docs/wasm.md states the limits of the modules' sizes."""
+    page = (ROOT / "docs/wasm.md").read_text()
+    for limit in re.findall(r"limit=(\d+)", (ROOT / "tests/wasm/package.sh").read_text()):
+        if f"at most {int(limit) / 1000:.1f} kB" not in page:
+            yield f"docs/wasm.md: expected the limit {limit} of tests/wasm/package.sh in kB, got none"
+
+
+found = [*problems(), *operations(), *sizes()]
 print("\n".join(found) if found else "pages: no problem found")
 sys.exit(bool(found))

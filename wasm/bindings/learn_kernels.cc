@@ -2,7 +2,7 @@
 // No model of ml/ uses the operations of networks. These functions replace their kernels, so that
 // the linker leaves them out of the module for classic learning.
 #include "matrix/backend/cpu/conv/solvers.h"
-#include "matrix/backend/cpu/kernels.h"
+#include "matrix/backend/kernel_table.h"
 
 namespace kaiseki {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // In a page, tensors are on the CPU. Only kaiseki/arrays has these operations there. In the other
 // modules only code for other devices uses them, so the linker leaves out their kernels.
-#include "matrix/backend/cpu/kernels.h"
+#include "matrix/backend/kernel_table.h"
 
 namespace kaiseki::cpu {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/vector_kernels.h"
 #include "matrix/backend/cpu/with_type.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/backend/operations/reduce.h"
 #include "matrix/threads.h"
 
@@ -56,6 +56,10 @@ void arg_reduce(const ArgReduceArgs& args) {
 
 }  // namespace
 
-void cpu::add_arg_reduce(KernelTable& kernels) { kernels.add(kArgReduce, arg_reduce); }
+namespace cpu {
+
+void add_arg_reduce(KernelTable& kernels) { kernels.add(kArgReduce, arg_reduce); }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/tensor.h"
 #include "matrix/threads.h"
 
@@ -174,11 +174,15 @@ void batch_norm_backward(const BatchNormArgs& args) {
 
 }  // namespace
 
-void cpu::add_batch_norm(KernelTable& kernels) {
+namespace cpu {
+
+void add_batch_norm(KernelTable& kernels) {
   kernels.add(kBatchNormTrain, batch_norm_train);
   kernels.add(kBatchNormInfer, batch_norm_infer);
   kernels.add(kBatchNormApply, batch_norm_apply);
   kernels.add(kBatchNormBackward, batch_norm_backward);
 }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

@@ -7,8 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/with_type.h"
+#include "matrix/backend/kernel_table.h"
 
 namespace kaiseki {
 namespace {
@@ -44,6 +44,10 @@ void cast_elements(const CastArgs& args) {
 
 }  // namespace
 
-void cpu::add_cast(KernelTable& kernels) { kernels.add(kCast, cast_elements); }
+namespace cpu {
+
+void add_cast(KernelTable& kernels) { kernels.add(kCast, cast_elements); }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

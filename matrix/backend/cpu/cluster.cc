@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "matrix/backend/cpu/kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -86,10 +86,14 @@ void cluster_sums(const ClusterSumsArgs& args) {
 
 }  // namespace
 
-void cpu::add_cluster(KernelTable& kernels) {
+namespace cpu {
+
+void add_cluster(KernelTable& kernels) {
   kernels.add(kSquaredDistances, squared_distances);
   kernels.add(kNearestLabels, nearest_labels);
   kernels.add(kClusterSums, cluster_sums);
 }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

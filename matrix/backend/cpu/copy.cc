@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "matrix/backend/cpu/kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -155,9 +155,13 @@ void fill(const FillArgs& args) {
 
 }  // namespace
 
-void cpu::add_copy(KernelTable& kernels) {
+namespace cpu {
+
+void add_copy(KernelTable& kernels) {
   kernels.add(kCopy, copy);
   kernels.add(kFill, fill);
 }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

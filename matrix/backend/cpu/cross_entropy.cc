@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/vector_kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -59,9 +59,13 @@ void cross_entropy_backward(const CrossEntropyArgs& args) {
 
 }  // namespace
 
-void cpu::add_cross_entropy(KernelTable& kernels) {
+namespace cpu {
+
+void add_cross_entropy(KernelTable& kernels) {
   kernels.add(kCrossEntropyForward, cross_entropy_forward);
   kernels.add(kCrossEntropyBackward, cross_entropy_backward);
 }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "matrix/backend/cpu/elementwise_kernels.h"
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/scratch.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -353,6 +353,10 @@ void run_elementwise(const ElementwiseArgs& args) {
 
 }  // namespace
 
-void cpu::add_elementwise(KernelTable& kernels) { kernels.add(kElementwise, run_elementwise); }
+namespace cpu {
+
+void add_elementwise(KernelTable& kernels) { kernels.add(kElementwise, run_elementwise); }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "matrix/backend/cpu/fold_rules.h"
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/with_type.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -99,9 +99,13 @@ void scan(const ScanArgs& args) {
 
 }  // namespace
 
-void cpu::add_fold(KernelTable& kernels) {
+namespace cpu {
+
+void add_fold(KernelTable& kernels) {
   kernels.add(kFold, fold);
   kernels.add(kScan, scan);
 }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

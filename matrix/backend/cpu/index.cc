@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/vector_kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -114,10 +114,14 @@ void add_at(const IndexArgs& args) {
 
 }  // namespace
 
-void cpu::add_index(KernelTable& kernels) {
+namespace cpu {
+
+void add_index(KernelTable& kernels) {
   kernels.add(kTake, take);
   kernels.add(kPut, put);
   kernels.add(kAddAt, add_at);
 }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CPU's kernels. Each function adds the kernels of the file of its name.
+// The CPU's kernels. Each function adds the kernels of the file of its name. Only cpu_backend.cc
+// includes this list.
 #pragma once
 
 #include "matrix/backend/kernel_table.h"

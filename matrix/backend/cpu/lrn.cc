@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -97,9 +97,13 @@ void lrn_backward(const LrnArgs& args) {
 
 }  // namespace
 
-void cpu::add_lrn(KernelTable& kernels) {
+namespace cpu {
+
+void add_lrn(KernelTable& kernels) {
   kernels.add(kLrnForward, lrn_forward);
   kernels.add(kLrnBackward, lrn_backward);
 }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "matrix/backend/cpu/kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -28,6 +28,10 @@ void normalize(const NormalizeArgs& args) {
 
 }  // namespace
 
-void cpu::add_normalize(KernelTable& kernels) { kernels.add(kNormalize, normalize); }
+namespace cpu {
+
+void add_normalize(KernelTable& kernels) { kernels.add(kNormalize, normalize); }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

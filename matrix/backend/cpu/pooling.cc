@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/pooling_kernels.h"
 #include "matrix/backend/cpu/pooling_rows_kernels.h"
 #include "matrix/backend/cpu/pooling_window.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cpu {

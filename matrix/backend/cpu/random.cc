@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/random_kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -58,9 +58,13 @@ void random_integers(const RandomIntegersArgs& args) {
 
 }  // namespace
 
-void cpu::add_random(KernelTable& kernels) {
+namespace cpu {
+
+void add_random(KernelTable& kernels) {
   kernels.add(kRandom, random);
   kernels.add(kRandomIntegers, random_integers);
 }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

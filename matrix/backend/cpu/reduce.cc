@@ -8,10 +8,10 @@
 #include <limits>
 #include <vector>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/reduce_f64.h"
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -216,6 +216,10 @@ void reduce(const ReduceArgs& args) {
 
 }  // namespace
 
-void cpu::add_reduce(KernelTable& kernels) { kernels.add(kReduce, reduce); }
+namespace cpu {
+
+void add_reduce(KernelTable& kernels) { kernels.add(kReduce, reduce); }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

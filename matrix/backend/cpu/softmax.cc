@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -91,9 +91,13 @@ void softmax_backward(const SoftmaxArgs& args) {
 
 }  // namespace
 
-void cpu::add_softmax(KernelTable& kernels) {
+namespace cpu {
+
+void add_softmax(KernelTable& kernels) {
   kernels.add(kSoftmaxForward, softmax_forward);
   kernels.add(kSoftmaxBackward, softmax_backward);
 }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

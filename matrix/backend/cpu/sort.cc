@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/cpu/with_type.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -124,9 +124,13 @@ void search_sorted(const SearchSortedArgs& args) {
 
 }  // namespace
 
-void cpu::add_sort(KernelTable& kernels) {
+namespace cpu {
+
+void add_sort(KernelTable& kernels) {
   kernels.add(kArgsort, argsort);
   kernels.add(kSearchSorted, search_sorted);
 }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

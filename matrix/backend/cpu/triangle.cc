@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "matrix/backend/cpu/kernels.h"
+#include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -34,6 +34,10 @@ void triangle(const TriangleArgs& args) {
 
 }  // namespace
 
-void cpu::add_triangle(KernelTable& kernels) { kernels.add(kTriangle, triangle); }
+namespace cpu {
+
+void add_triangle(KernelTable& kernels) { kernels.add(kTriangle, triangle); }
+
+}  // namespace cpu
 
 }  // namespace kaiseki

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "matrix/backend/backend.h"
-#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/operations/reduce.h"
 
 namespace kaiseki::opencl {

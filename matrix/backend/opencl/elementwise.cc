@@ -5,8 +5,8 @@
 
 #include "matrix/backend/opencl/element_types.h"
 #include "matrix/backend/opencl/elementwise_source.h"
-#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/opencl/text.h"
 
 namespace kaiseki::opencl {

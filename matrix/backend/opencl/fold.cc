@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "matrix/backend/opencl/element_types.h"
-#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/opencl/text.h"
 #include "matrix/ceil_div.h"
 

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "matrix/backend/opencl/gemm_choice.h"
 #include "matrix/backend/opencl/gemm_kernels.h"
-#include "matrix/backend/opencl/kernels.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 
 namespace kaiseki::opencl {
 

@@ -3,8 +3,8 @@
 #include "matrix/backend/operations/index.h"
 
 #include "matrix/backend/opencl/element_types.h"
-#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/opencl/text.h"
 
 namespace kaiseki::opencl {

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The kernels of an OpenCL device. Each function adds the operations of the file of its name.
+// The kernels of an OpenCL device. Each function adds the operations of the file of its name. Only
+// backend.cc includes this list.
 #pragma once
 
-#include "matrix/backend/kernel_table.h"
-#include "matrix/backend/opencl/device.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 
 namespace kaiseki::opencl {
-
-/// Binds kernels to a device.
-class OpenclKernels {
- public:
-  OpenclKernels(OpenclDevice& device, KernelTable& table) : device_(device), table_(table) {}
-
-  template <class Args>
-  void add(const Operation<Args>& operation, void (*kernel)(OpenclDevice&, const Args&)) {
-    table_.add(operation, [&device = device_, kernel](const Args& args) { kernel(device, args); });
-  }
-
- private:
-  OpenclDevice& device_;
-  KernelTable& table_;
-};
 
 void add_cast(OpenclKernels& kernels);
 void add_cluster(OpenclKernels& kernels);

@@ -3,8 +3,8 @@
 #include <initializer_list>
 #include <limits>
 
-#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/operations/batch_norm.h"
 #include "matrix/backend/operations/lrn.h"
 

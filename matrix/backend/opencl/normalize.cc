@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/backend/operations/normalize.h"
 
-#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 
 namespace kaiseki::opencl {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/opencl/rows.h"
 
 namespace kaiseki::opencl {

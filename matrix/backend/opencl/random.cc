@@ -2,8 +2,8 @@
 // Random numbers: words of Philox, the same on every backend.
 #include "matrix/backend/operations/random.h"
 
-#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 
 namespace kaiseki::opencl {
 

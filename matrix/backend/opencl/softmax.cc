@@ -2,8 +2,8 @@
 // Softmax, log-softmax and softmax cross-entropy.
 #include "matrix/backend/operations/softmax.h"
 
-#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/operations/cross_entropy.h"
 
 namespace kaiseki::opencl {

@@ -7,8 +7,8 @@
 
 #include "matrix/backend/dispatch.h"
 #include "matrix/backend/opencl/element_types.h"
-#include "matrix/backend/opencl/kernels.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/opencl/text.h"
 
 namespace kaiseki::opencl {

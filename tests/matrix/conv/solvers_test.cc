@@ -13,6 +13,7 @@
 #include "tests/matrix/conv/cases.h"
 #include "tests/matrix/conv/directions.h"
 #include "tests/matrix/conv/reference.h"
+#include "tests/support/activation.h"
 #include "tests/support/devices.h"
 #include "tests/support/slow.h"
 
@@ -56,31 +57,14 @@ void check_all_ran(const std::set<std::string>& ran, Backend& backend) {
                          "tests/matrix/conv/directions.h lacks this direction");
 }
 
-double activated(double v, Activation activation) {
-  switch (activation) {
-    case Activation::none:
-      return v;
-    case Activation::relu:
-      return std::max(v, 0.0);
-    case Activation::leaky_relu:
-      return v < 0 ? 0.1 * v : v;
-    case Activation::sigmoid:
-      return 1 / (1 + std::exp(-v));
-    case Activation::tanh:
-      return std::tanh(v);
-  }
-  return v;
-}
-
 void check_bias_and_activations(const ConvSolver& solver, const ConvProblem& p, Data& data,
                                 const test::ConvReference& expected, Device device) {
   const test::Doubles bias = test::doubles(data.bias);
   const auto plane = static_cast<size_t>(p.out_h() * p.out_w());
-  for (Activation activation : {Activation::none, Activation::relu, Activation::leaky_relu,
-                                Activation::sigmoid, Activation::tanh}) {
+  for (Activation activation : kActivations) {
     test::Doubles values = expected.y, size = expected.y_size;
     for (size_t i = 0; i < values.size(); ++i) {
-      values[i] = activated(values[i] + bias[i / plane % bias.size()], activation);
+      values[i] = test::activate(values[i] + bias[i / plane % bias.size()], activation, 0.1);
       size[i] += 1;
     }
     Tensor y = Tensor::full(data.y.shape(), 7, device);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "tests/support/activation.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/layer_reference.h"
 
@@ -37,18 +38,16 @@ TEST_CASE("convolution: fuses an activation, with and without max pooling") {
   auto convolved = [&](const Doubles& x, const Parameters& p) {
     return with_bias(convolution(z, x, p.at("c.weight")), p.at("c.bias"), 30);
   };
-  for (auto [name, f] : std::vector<std::pair<std::string, double (*)(double)>>{
-           {"relu", relu},
-           {"sigmoid", logistic},
-           {"tanh", [](double v) { return std::tanh(v); }},
-           {"leaky_relu", [](double v) { return v > 0 ? v : 0.01 * v; }}}) {
-    check_layers(
-        conv + R"(, {"type": ")" + name + "\"}", {2, 2, 6, 5},
-        [&, f = f](const Doubles& x, const Parameters& p) { return map(convolved(x, p), f); });
-    check_layers(
-        conv + R"(, {"type": ")" + name + R"("}, {"type": "max_pooling", "kernel_size": 2})",
-        {2, 2, 6, 5}, [&, f = f](const Doubles& x, const Parameters& p) {
-          return pooling({6, 6, 5, 3, 2, {2, 2}, {2, 2}}, map(convolved(x, p), f));
-        });
+  for (Activation kind : kActivations) {
+    if (kind == Activation::none) continue;
+    const auto f = [kind](double v) { return activate(v, kind, 0.01); };
+    const std::string layers =
+        conv + R"(, {"type": ")" + std::string(activation_name(kind)) + "\"}";
+    check_layers(layers, {2, 2, 6, 5},
+                 [&](const Doubles& x, const Parameters& p) { return map(convolved(x, p), f); });
+    check_layers(layers + R"(, {"type": "max_pooling", "kernel_size": 2})", {2, 2, 6, 5},
+                 [&](const Doubles& x, const Parameters& p) {
+                   return pooling({6, 6, 5, 3, 2, {2, 2}, {2, 2}}, map(convolved(x, p), f));
+                 });
   }
 }

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Gradient checks of simple layers.
+#include <cmath>
+#include <limits>
+
+#include "base/text.h"
+#include "nn/layers/activation.h"
+#include "tests/support/activation.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/layer_reference.h"
 
@@ -206,6 +212,49 @@ TEST_CASE("fan-out adds gradients; add and concatenation") {
         }
         return y;
       });
+}
+
+TEST_CASE("add: fuses an activation, of two and of three inputs") {
+  for (Activation kind : kActivations) {
+    if (kind == Activation::none) continue;
+    for (bool three : {false, true})
+      check_layers(
+          text_from(
+              R"({"name": "h", "type": "sigmoid", "gain": 0.5}, {"type": "add", "inputs": ["h", "x")",
+              three ? R"(, "h")" : "", R"(]}, {"type": ")", activation_name(kind), "\"}"),
+          {3, 5}, [&](const Doubles& x, const Parameters&) {
+            return map(x, [&](double v) {
+              return activate((three ? 2 : 1) * logistic(v / 2) + v, kind, 0.01);
+            });
+          });
+  }
+}
+
+TEST_CASE("an activation's formula: only the variable x is replaced") {
+  CHECK(nn::with_x("max(-1, min(x, 1))", "(a + b)") == "max(-1, min((a + b), 1))");
+  CHECK(nn::with_x("x < 0 ? slope * x : exp(x1) + x_", "x") == "x < 0 ? slope * x : exp(x1) + x_");
+  CHECK(nn::with_x("", "y").empty());
+}
+
+TEST_CASE("activations: NaN stays NaN, also after a layer that fuses them") {
+  for_each_device([](Device device) {
+    const Tensor x =
+        Tensor::from({std::numeric_limits<float>::quiet_NaN(), 2, 3, 4}, Shape{1, 2, 1, 2}, device);
+    for (Activation kind : kActivations) {
+      if (kind == Activation::none) continue;
+      const std::string layer = text_from(R"({"type": ")", activation_name(kind), "\"}");
+      INFO(layer);
+      for (const std::string before : {"", R"({"type": "add", "inputs": ["x", "x"]}, )",
+                                       R"({"type": "convolution", )"
+                                       R"("output_channels": 1, "kernel_size": 1}, )",
+                                       R"({"type": "fully_connected", "output_size": 3}, )"}) {
+        nn::Network network =
+            nn::Network::parse(network_json({1, 2, 1, 2}, before + layer), "test", device);
+        const std::vector<float> y = network.forward(x, nn::Phase::test).to_vector();
+        CHECK(std::isnan(y[0]));
+      }
+    }
+  });
 }
 
 TEST_CASE("dropout: forward and backward share a mask, each step has its own, tests have none") {

@@ -2,6 +2,7 @@
 // Checks the settings of every layer. A network that states a default is the network without it.
 // The error without a required setting names it.
 #include <algorithm>
+#include <type_traits>
 
 #include "base/error.h"
 #include "nn/network.h"
@@ -11,6 +12,8 @@
 using namespace kaiseki;
 
 namespace {
+
+static_assert(!std::is_default_constructible_v<nn::NumberRules>);  // a number states its bounds
 
 bool is_loss(const std::string& type) { return nn::make_layer(type)->is_loss(); }
 

@@ -8,7 +8,10 @@
 namespace kaiseki::wasm {
 
 template <>
-inline constexpr std::array<std::string_view, 5> kNames<Activation>{"none", "relu", "leaky_relu",
-                                                                    "sigmoid", "tanh"};
+inline constexpr auto kNames<Activation> = [] {
+  std::array<std::string_view, kActivations.size()> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = activation_name(kActivations[i]);
+  return names;
+}();
 
 }  // namespace kaiseki::wasm

@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
@@ -27,6 +29,15 @@ TEST_CASE("cpu backend: has every operation and describes itself") {
   CHECK(info.compute_units == thread_count());
   CHECK(info.memory > 0);
   CHECK(!backend.conv_solvers().empty());
+}
+
+TEST_CASE("cpu backend: tests/support/operations.h has a case of every operation") {
+  std::set<std::string_view> cases;
+  for (const test::OperationCase& one : test::operations()) cases.insert(one.name);
+  const std::vector<std::string_view> names = cpu_backend().operations();
+  CHECK(!names.empty());
+  for (const std::string_view name : names)
+    CHECK_MESSAGE(cases.contains(name), name, " has no case in operations()");
 }
 
 TEST_CASE("cpu backend: an unknown instruction set is an error") {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "matrix/threads.h"
+#include "tests/support/activation.h"
 #include "tests/support/loops.h"
 
 namespace {
@@ -25,22 +26,6 @@ std::vector<float> random_values(int64_t count, uint32_t seed) {
     v = static_cast<float>(seed >> 8) * 0x1p-23f - 1;
   }
   return values;
-}
-
-double activate(double v, Activation kind, double slope) {
-  switch (kind) {
-    case Activation::none:
-      return v;
-    case Activation::relu:
-      return v > 0 ? v : 0;
-    case Activation::leaky_relu:
-      return v > 0 ? v : slope * v;
-    case Activation::sigmoid:
-      return 1 / (1 + std::exp(-v));
-    case Activation::tanh:
-      return std::tanh(v);
-  }
-  return v;
 }
 
 /// A product with its operands. The gaps between the rows of C must stay unchanged.
@@ -80,7 +65,7 @@ struct Case {
           double want = g.alpha * sum + (g.beta == 0 ? 0 : g.beta * double{before[at]});
           if (g.bias_row) want += g.bias_row[i];
           if (g.bias_col) want += g.bias_col[j];
-          want = activate(want, g.activation, g.slope);
+          want = kaiseki::test::activate(want, g.activation, g.slope);
           const double eps = std::numeric_limits<float>::epsilon();
           const double bound = eps * (std::abs(g.alpha) * g.k * size + 8 * (1 + std::abs(want)));
           worst = std::max(worst, std::abs(c[at] - want) / bound);
@@ -153,16 +138,16 @@ TEST_CASE("gemm: alpha, beta, bias and activation in every combination") {
     for (float alpha : {1.0f, -0.5f})
       for (float beta : {0.0f, 1.0f, 0.25f})
         for (int bias = 0; bias < 4; ++bias)
-          for (int act = 0; act < 5; ++act) {
-            Case c(s.m, s.n, s.k, false, act % 2);
+          for (Activation act : kaiseki::kActivations) {
+            Case c(s.m, s.n, s.k, false, static_cast<int>(act) % 2);
             c.g.alpha = alpha, c.g.beta = beta;
             if (bias & 1) c.g.bias_row = c.bias_row.data();
             if (bias & 2) c.g.bias_col = c.bias_col.data();
-            c.g.activation = static_cast<Activation>(act);
+            c.g.activation = act;
             c.g.slope = 0.2f;
             CAPTURE(s.k);
             CAPTURE(bias);
-            CAPTURE(act);
+            INFO(activation_name(act));
             CHECK(c.run_and_compare() < 1);
           }
 }
@@ -178,13 +163,13 @@ TEST_CASE("gemm: with beta 0, C is not read") {
 }
 
 TEST_CASE("gemm: a NaN in an operand propagates through every activation") {
-  for (int act = 0; act < 5; ++act) {
+  for (Activation act : kaiseki::kActivations) {
     Case c(5, 40, 6, false, false);
     c.a[0] = std::numeric_limits<float>::quiet_NaN();
-    c.g.activation = static_cast<Activation>(act);
+    c.g.activation = act;
     c.point();
     kaiseki::cpu::gemm(c.g);
-    CAPTURE(act);
+    INFO(activation_name(act));
     CHECK(std::isnan(c.c[0]));
     CHECK(std::isnan(c.c[39]));
     CHECK_FALSE(std::isnan(c.c[c.g.ldc]));

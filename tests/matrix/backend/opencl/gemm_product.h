@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <string>
 
 #include "matrix/backend/opencl/gemm_choice.h"
 #include "tests/matrix/backend/opencl/support.h"
+#include "tests/support/activation.h"
 #include "tests/support/reference.h"
 
 namespace kaiseki::opencl {
@@ -62,10 +62,7 @@ struct Product {
           value = args.alpha * sum + args.beta * value;
           if (args.bias_kind != GemmArgs::Bias::none)
             value += shift[args.bias_kind == GemmArgs::Bias::per_row ? i : j];
-          if (args.activation == Activation::relu) value = std::max(0.0, value);
-          if (args.activation == Activation::leaky_relu && value < 0) value *= args.slope;
-          if (args.activation == Activation::sigmoid) value = 1 / (1 + std::exp(-value));
-          if (args.activation == Activation::tanh) value = std::tanh(value);
+          value = test::activate(value, args.activation, args.slope);
         }
     return out;
   }

@@ -95,14 +95,15 @@ TEST_CASE("opencl gemm: every epilogue of every candidate") {
   if (!backend) return;
   for_each_candidate(*backend, [&](const GemmCandidate& candidate) {
     if (is_large_tile(candidate) && candidate.name != "tiled 64 in parts") return;
-    for (int i = 0; i < 5; ++i) {
+    for (Activation activation : kActivations) {
       Product data({13, 21, 300, 1, false, false}, false, false, Device::opencl(0));
-      data.args.bias_kind = static_cast<GemmArgs::Bias>(i % 3);
+      data.a.mutable_data<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+      data.args.bias_kind = static_cast<GemmArgs::Bias>(static_cast<int>(activation) % 3);
       data.args.bias = &data.bias;
-      data.args.activation = static_cast<Activation>(i);
+      data.args.activation = activation;
       data.args.slope = 0.1f;
       if (!candidate.applicable(backend->opencl(), data.args)) continue;
-      INFO("epilogue ", i);
+      INFO(activation_name(activation));
       test::Doubles expected = data.expected();
       candidate.run(backend->opencl(), data.args);
       test::check_close(data.c, expected, 0, bound(data.args));
