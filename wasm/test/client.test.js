@@ -445,7 +445,7 @@ describe("the worker's end", () => {
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: 15000, // the whole product takes longer
+      timeout: 60000,
     });
     assert.equal(output, '1 Closed [threads] a thread has failed, or the library was stopped: call load() again\n');
   });

@@ -244,8 +244,9 @@ for (const threads of [1, 2]) {
       collect();
       await soon();
       const start = kaiseki.memory().handles;
-      for (let i = 0; i < 100; ++i) kaiseki.uniform([10]);
-      assert.equal(kaiseki.memory().handles, start + 100);
+      let tensors = Array.from({ length: 100 }, () => kaiseki.uniform([10]));
+      assert.equal(kaiseki.memory().handles, start + tensors.length);
+      tensors = undefined;
       for (let i = 0; i < 50 && kaiseki.memory().handles > start; ++i) {
         collect();
         await soon();
