@@ -93,7 +93,7 @@ void Swapping::end_forward() {
 void Swapping::copy_back(const Tensor& tensor) const {
   if (tensor.defined() && tensor.device() == device_ && tensor.buffer().left_device() &&
       device_.memory().has_room_for(tensor.buffer().bytes()))
-    tensor.buffer().on_device(Access::read);
+    tensor.buffer().return_to_device();
 }
 
 void Swapping::end_backward() {

@@ -133,7 +133,7 @@ DeviceRates find_rates(Device device, bool backing) {
   if (kHasDevices && (backing || !device.is_cpu()))
     result.link = {.to_host = rates.get("to host", kLink, to_host_rate),
                    .to_device = rates.get("to device", kLink, to_device_rate),
-                   .overlaps = backing && !device.is_cpu()};
+                   .overlaps = backing};
   return result;
 }
 

@@ -120,10 +120,12 @@ void* Allocator::take_whole(uint64_t size, bool estimate) {
 }
 
 void* Allocator::take_part(uint64_t size, bool estimate) {
-  if (void* part = divided_.take(size)) return part;
-  if (!has_room(size, estimate)) return nullptr;
-  if (void* part = divided_.take_empty(size)) return part;
-  return add_block(size) ? divided_.take(size) : nullptr;
+  if (void* part = divided_.take_idle(size)) return part;
+  if (has_room(size, estimate)) {
+    if (void* part = divided_.take_empty(size)) return part;
+    if (add_block(size)) return divided_.take(size);
+  }
+  return divided_.take(size);
 }
 
 void* Allocator::take_locked(uint64_t size, bool estimate) {

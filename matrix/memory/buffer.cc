@@ -39,7 +39,7 @@ Buffer::Buffer(uint64_t bytes, Device device) : bytes_(bytes), device_(device) {
   try {
     block_ = device.memory().allocate(bytes);
   } catch (const OutOfMemory&) {
-    if (device.is_cpu() || bytes < kSmallestOutside) throw;
+    if (bytes < kSmallestOutside || (device.is_cpu() && !device.memory().backing())) throw;
   } catch (const DeviceError&) {  // larger than the device's largest block
     if (device.is_cpu() || bytes <= device.info().max_allocation) throw;
   }
@@ -116,13 +116,21 @@ void* Buffer::host(Access access) {
 
 void* Buffer::on_device(Access access) {
   if (access != Access::read) change();
-  if (device_.is_cpu() && block_) {
-    if (access != Access::read) host_valid_ = false;
-    return block_;
+  void* const block = enter_device(access);
+  if (copying_ && device_.is_cpu()) {
+    device_.memory().copies().finish_copies_of_block(block, bytes_);
+    copying_ = false;
   }
+  return block;
+}
+
+void Buffer::return_to_device() { enter_device(Access::read); }
+
+void* Buffer::enter_device(Access access) {
   const bool is_new = !block_;
   if (is_new) block_ = device_.memory().allocate(bytes_);
-  if (access != Access::write && !block_valid_ && host_valid_) try {
+  const bool has_contents = device_.is_cpu() ? !is_new : block_valid_;
+  if (access != Access::write && !has_contents && host_valid_) try {
       copy_to_device();
     } catch (...) {
       if (is_new) device_.memory().release(std::exchange(block_, nullptr), bytes_);
@@ -137,9 +145,10 @@ void Buffer::send_to(Buffer& piece, const CopyRegion& region) {
   allocate_host_copy(true);
   device_.memory().copies().start_upload(piece.on_device(Access::read_write), host_, region);
   copying_ = host_memory_ != &staging();
+  piece.copying_ = device_.is_cpu();
   host_valid_ = true;
   ++to_device;
-  to_device_bytes += region.row * region.rows * region.planes;
+  to_device_bytes += region.bytes();
 }
 
 void Buffer::receive_from(Buffer& piece, const CopyRegion& region) {
@@ -147,9 +156,10 @@ void Buffer::receive_from(Buffer& piece, const CopyRegion& region) {
   allocate_host_copy(true);
   device_.memory().copies().start_download(host_, piece.on_device(Access::read), region);
   copying_ = host_memory_ != &staging();
+  piece.copying_ = device_.is_cpu();
   host_valid_ = true;
   ++to_host;
-  to_host_bytes += region.row * region.rows * region.planes;
+  to_host_bytes += region.bytes();
 }
 
 void Buffer::leave_device() {

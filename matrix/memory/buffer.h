@@ -26,8 +26,8 @@ struct CopyRegion;
 
 class Buffer {
  public:
-  /// Uninitialized. Without room on a device other than the CPU, the buffer has left it at once.
-  /// Throws OutOfMemory.
+  /// Uninitialized. Without room on a device whose tensors can leave it, the buffer has left it at
+  /// once. Throws OutOfMemory.
   Buffer(uint64_t bytes, Device device);
   /// Takes ownership of a block of the device's Allocator::allocate_unused().
   Buffer(uint64_t bytes, Device device, void* unused);
@@ -55,19 +55,23 @@ class Buffer {
   void* on_device(Access access);
 
   /// Moves the contents to the device's backing store, or to the host, and releases the block. Does
-  /// not wait for the copy if the device copies beside its kernels. The next use on the device
-  /// copies them back. Does nothing on a CPU without a backing store.
+  /// not wait for the copy if there is a backing store. The next use on the device copies them
+  /// back. Does nothing on a CPU without a backing store.
   void leave_device();
+  /// Copies the contents back to the device. Does not wait for the copy if there is a backing
+  /// store. Throws OutOfMemory.
+  void return_to_device();
   /// Returns whether the device has no block for it now: leave_device() has released it, or it had
   /// no room from the start.
   bool left_device() const { return !block_; }
   /// Copy a region between the host copy and the block of `piece`, beside the device's kernels. The
-  /// buffer must have left its device.
+  /// buffer must have left its device. The next use of the piece waits for the copy.
   void send_to(Buffer& piece, const CopyRegion& region);
   void receive_from(Buffer& piece, const CopyRegion& region);
 
  private:
   void change();
+  void* enter_device(Access access);
   void allocate_host_copy(bool backing);
   void copy_to_host();
   void copy_to_device();
@@ -78,7 +82,7 @@ class Buffer {
   Allocator* host_memory_ = nullptr;  // of host_
   void* block_ = nullptr;
   bool host_valid_ = false, block_valid_ = false, unused_ = false;
-  bool copying_ = false;  // a copy from or to host_ may be under way
+  bool copying_ = false;  // a copy from or to host_ may be under way, on a CPU one of the block
   std::atomic<uint64_t> contents_;
 };
 

@@ -14,8 +14,10 @@ DividedBlocks::ByPlace::iterator DividedBlocks::insert(const Place& place, uint6
   return parts_.emplace(place, Part{bytes, State::used, one.extract(one.begin())}).first;
 }
 
-void* DividedBlocks::take_from(Sizes& sizes, uint64_t bytes) {
-  const auto found = sizes.lower_bound({bytes, Place{}});
+void* DividedBlocks::take_from(Sizes& sizes, uint64_t bytes, bool idle) {
+  auto found = sizes.lower_bound({bytes, Place{}});
+  while (idle && found != sizes.end() && raw_.is_copied(address(found->second), found->first))
+    ++found;
   if (found == sizes.end()) return nullptr;
   const auto part = parts_.find(found->second);
   void* taken = raw_.part(part->first.first, part->first.second, bytes);

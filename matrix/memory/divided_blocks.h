@@ -22,10 +22,12 @@ class DividedBlocks {
   void add(void* block, uint64_t bytes);
   /// Returns the smallest cached part that is large enough, or nullptr. The rest of the part stays
   /// cached. The size must be a multiple of the alignment.
-  void* take(uint64_t bytes) { return take_from(cached_parts_, bytes); }
+  void* take(uint64_t bytes) { return take_from(cached_parts_, bytes, false); }
+  /// The same, from parts that no copy uses.
+  void* take_idle(uint64_t bytes) { return take_from(cached_parts_, bytes, true); }
   /// The same, from parts with their memory returned to the system. The system provides it again at
   /// the first write.
-  void* take_empty(uint64_t bytes) { return take_from(empty_parts_, bytes); }
+  void* take_empty(uint64_t bytes) { return take_from(empty_parts_, bytes, false); }
   /// Returns whether this is a part that is in use.
   bool owns(const void* part) const { return used_parts_.contains(part); }
   /// Frees a part that is no longer in use.
@@ -62,7 +64,7 @@ class DividedBlocks {
   static char* address(const Place& place) {
     return static_cast<char*>(place.first) + place.second;
   }
-  void* take_from(Sizes& sizes, uint64_t bytes);
+  void* take_from(Sizes& sizes, uint64_t bytes, bool idle);
   /// Inserts a part that is in no set.
   ByPlace::iterator insert(const Place& place, uint64_t bytes);
   /// Shortens a free part. The rest becomes a part of the same state.

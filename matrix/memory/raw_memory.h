@@ -24,6 +24,16 @@ struct CopyRegion {
   };
   uint64_t row = 0, rows = 1, planes = 1;  // bytes of a row, and counts
   RowPlace block, host;
+
+  uint64_t bytes() const { return row * rows * planes; }
+  /// Calls f(offset in the block, offset on the host) for each row.
+  template <typename F>
+  void for_each_row(const F& f) const {
+    for (uint64_t plane = 0; plane < planes; ++plane)
+      for (uint64_t i = 0; i < rows; ++i)
+        f(block.first + plane * block.plane_pitch + i * block.row_pitch,
+          host.first + plane * host.plane_pitch + i * host.row_pitch);
+  }
 };
 
 class RawMemory {
@@ -78,6 +88,11 @@ class RawMemory {
   virtual void start_download(void* host, void* block, const CopyRegion& region);
   /// Waits for the copies from and to a block of backing().
   virtual void finish_copies(const void*) {}
+  /// Waits for the copies that use the bytes, where work on a block is not queued. Throws the error
+  /// of a copy to them.
+  virtual void finish_copies_of_block(const void*, uint64_t) {}
+  /// Whether a copy uses the bytes. The allocator prefers others.
+  virtual bool is_copied(const void*, uint64_t) const { return false; }
   /// Called before a released block is used again. Queued work then waits for the copies of the
   /// block that were started before.
   virtual void reuse(void*) {}
@@ -85,9 +100,5 @@ class RawMemory {
 
 /// The division of allocate_host()'s blocks, if discard_host() has an effect.
 std::optional<BlockDivision> host_division();
-
-/// Copies the rows on the host.
-void copy_region(void* to, const CopyRegion::RowPlace& to_place, const void* from,
-                 const CopyRegion::RowPlace& from_place, const CopyRegion& region);
 
 }  // namespace kaiseki

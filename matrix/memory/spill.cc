@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #ifdef __linux__
 #include <fcntl.h>
@@ -15,13 +16,10 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/timeline.h"
+#include "matrix/memory/copy_threads.h"
 
 namespace kaiseki {
 namespace {
-
-struct SpillFile {
-  int descriptor;
-};
 
 #ifdef __linux__
 
@@ -51,62 +49,95 @@ void move_all(const char* what, uint64_t bytes, const Move& move) {
   }
 }
 
+class SpillFile : public SpillPlace {
+ public:
+  explicit SpillFile(int descriptor) : descriptor_(descriptor) {}
+  ~SpillFile() override { ::close(descriptor_); }
+  SpillFile(const SpillFile&) = delete;
+
+  void write(const void* from, const CopyRegion& region) override {
+    const TimelineSpan span("files", "write", region.bytes());
+    region.for_each_row([&](uint64_t in_memory, uint64_t in_file) {
+      move_all("write", region.row, [&](uint64_t done) {
+        return ::pwrite(descriptor_, static_cast<const char*>(from) + in_memory + done,
+                        region.row - done, static_cast<off_t>(in_file + done));
+      });
+    });
+  }
+
+  void read(void* to, const CopyRegion& region) const override {
+    const TimelineSpan span("files", "read", region.bytes());
+    region.for_each_row([&](uint64_t in_memory, uint64_t in_file) {
+      move_all("read", region.row, [&](uint64_t done) {
+        return ::pread(descriptor_, static_cast<char*>(to) + in_memory + done, region.row - done,
+                       static_cast<off_t>(in_file + done));
+      });
+    });
+  }
+
+ private:
+  const int descriptor_;
+};
+
+/// Reserves the room on the disk, so that a full disk is noticed now. Returns nullptr then.
+std::unique_ptr<SpillPlace> make_file(const std::filesystem::path& folder, uint64_t bytes) {
+  const int descriptor = open_unnamed(folder);
+  if (descriptor < 0) fail("make", errno);
+  auto file = std::make_unique<SpillFile>(descriptor);
+  const int error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  if (error == 0) return file;
+  if (error != ENOSPC && error != EFBIG) fail("enlarge", error);
+  return nullptr;
+}
+
 #else
 
-[[noreturn]] void fail() {
+std::unique_ptr<SpillPlace> make_file(const std::filesystem::path&, uint64_t) {
   throw Error(message("memory", "expected a system with unnamed files, got another one"));
 }
 
 #endif
 
-class SpillFiles : public RawMemory {
+class SpillMemory : public RawMemory {
  public:
-  void set_folder(const std::filesystem::path& folder) {
+  void set_store(SpillStore store) {
     std::lock_guard lock(mutex_);
-    folder_ = folder;
-    enabled_ = !folder.empty();
+    enabled_ = store != nullptr;
+    store_ = std::move(store);
   }
   bool enabled() const { return enabled_; }
 
-  /// Reserves the room on the disk, so that a full disk is noticed now. Returns nullptr then.
   void* allocate(uint64_t bytes) override {
-#ifdef __linux__
-    std::filesystem::path folder;
+    SpillStore store;
     {
       std::lock_guard lock(mutex_);
-      folder = folder_;
+      store = store_;
     }
-    const int descriptor = open_unnamed(folder);
-    if (descriptor < 0) fail("make", errno);
-    const int error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
-    if (error == 0) return new SpillFile{descriptor};
-    ::close(descriptor);
-    if (error != ENOSPC && error != EFBIG) fail("enlarge", error);
-    return nullptr;
-#else
-    (void)bytes;
-    fail();
-#endif
+    return store ? store(bytes).release() : nullptr;
   }
 
   void release(void* block) noexcept override {
-    auto* file = static_cast<SpillFile*>(block);
-#ifdef __linux__
-    ::close(file->descriptor);
-#endif
-    delete file;
+    copy_threads().forget_place(block);
+    delete static_cast<SpillPlace*>(block);
   }
+
+  void reuse(void* block) override { copy_threads().forget_place(block); }
 
  private:
   std::mutex mutex_;
-  std::filesystem::path folder_;
+  SpillStore store_;
   std::atomic<bool> enabled_ = false;
 };
 
-SpillFiles& files() {
-  static SpillFiles* one = [] {
-    auto* created = new SpillFiles;  // outlives every static tensor
-    created->set_folder(environment().spill_dir);
+SpillStore store_in(const std::filesystem::path& folder) {
+  if (folder.empty()) return nullptr;
+  return [folder](uint64_t bytes) { return make_file(folder, bytes); };
+}
+
+SpillMemory& memory() {
+  static SpillMemory* one = [] {
+    auto* created = new SpillMemory;  // outlives every static tensor
+    created->set_store(store_in(environment().spill_dir));
     return created;
   }();
   return *one;
@@ -115,42 +146,14 @@ SpillFiles& files() {
 }  // namespace
 
 void set_spill_folder(const std::filesystem::path& folder) {
-  files().set_folder(folder);
-  if (folder.empty()) return;
-  if (void* probe = files().allocate(1))
-    files().release(probe);
-  else
+  SpillStore store = store_in(folder);
+  if (store && !store(1))
     throw Error(message("memory", "expected room for files in ", folder.string(), ", got none"));
+  memory().set_store(std::move(store));
 }
 
-RawMemory* spill_files() { return files().enabled() ? &files() : nullptr; }
+void set_spill_store(SpillStore store) { memory().set_store(std::move(store)); }
 
-void write_spilled(void* file, const void* from, uint64_t bytes) {
-#ifdef __linux__
-  const TimelineSpan span("files", "write", bytes);
-  const int descriptor = static_cast<SpillFile*>(file)->descriptor;
-  move_all("write", bytes, [&](uint64_t done) {
-    return ::pwrite(descriptor, static_cast<const char*>(from) + done, bytes - done,
-                    static_cast<off_t>(done));
-  });
-#else
-  (void)file, (void)from, (void)bytes;
-  fail();
-#endif
-}
-
-void read_spilled(const void* file, void* to, uint64_t bytes) {
-#ifdef __linux__
-  const TimelineSpan span("files", "read", bytes);
-  const int descriptor = static_cast<const SpillFile*>(file)->descriptor;
-  move_all("read", bytes, [&](uint64_t done) {
-    return ::pread(descriptor, static_cast<char*>(to) + done, bytes - done,
-                   static_cast<off_t>(done));
-  });
-#else
-  (void)file, (void)to, (void)bytes;
-  fail();
-#endif
-}
+RawMemory* spill_memory() { return memory().enabled() ? &memory() : nullptr; }
 
 }  // namespace kaiseki

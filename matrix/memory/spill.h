@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Spilling: files for tensors that left the CPU's memory. The files have no names, so nothing is
-// left of a process that is killed.
+// Spilling: where tensors wait that left the CPU's memory. These are files without names, so
+// nothing is left of a process that is killed.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 
 #include "matrix/memory/raw_memory.h"
 
@@ -15,11 +17,24 @@ namespace kaiseki {
 /// the folder has no room for a file, or the system has no such files.
 void set_spill_folder(const std::filesystem::path& folder);
 
-/// The files as memory, each block a file. nullptr without a folder.
-RawMemory* spill_files();
+/// The place of one tensor. Two threads may use two places at the same time.
+class SpillPlace {
+ public:
+  virtual ~SpillPlace() = default;
+  /// Copy the rows between memory and the place, which is the region's `host`. Throw Error with the
+  /// system's reason.
+  virtual void write(const void* from, const CopyRegion& region) = 0;
+  virtual void read(void* to, const CopyRegion& region) const = 0;
+};
 
-/// Copy between a file and memory. Throw Error with the system's reason.
-void write_spilled(void* file, const void* from, uint64_t bytes);
-void read_spilled(const void* file, void* to, uint64_t bytes);
+/// Returns a place for this many bytes, or nullptr if there is no room.
+using SpillStore = std::function<std::unique_ptr<SpillPlace>(uint64_t bytes)>;
+
+/// Tensors wait in another store than files from now on. Tests simulate links with it. Those that
+/// left the CPU before stay where they are.
+void set_spill_store(SpillStore store);
+
+/// The places as memory. A block is a SpillPlace. Returns nullptr without a store.
+RawMemory* spill_memory();
 
 }  // namespace kaiseki

@@ -10,39 +10,14 @@
 #include "hwy/highway.h"
 #include "matrix/backend/backends.h"
 #include "matrix/backend/cpu/conv/solvers.h"
+#include "matrix/backend/cpu/cpu_memory.h"
 #include "matrix/backend/cpu/kernels.h"
 #include "matrix/backend/registry.h"
-#include "matrix/memory/host.h"
 #include "matrix/memory/host_room.h"
-#include "matrix/memory/raw_memory.h"
-#include "matrix/memory/spill.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
 namespace {
-
-class CpuMemory : public RawMemory {
- public:
-  uint64_t available() const override { return spare_host_memory(); }
-  void* allocate(uint64_t bytes) override { return allocate_host(bytes); }
-  void release(void* block) noexcept override { release_host(block); }
-  bool commit(void* block, uint64_t bytes) noexcept override {
-    touch_host(block, bytes);
-    return true;
-  }
-  std::optional<BlockDivision> division() const override { return host_division(); }
-  void discard(void* part, uint64_t bytes) noexcept override { discard_host(part, bytes); }
-
-#ifdef __linux__  // other systems have no files without names
-  RawMemory* backing() override { return spill_files(); }
-  void start_upload(void* block, const void* file, uint64_t bytes) override {
-    read_spilled(file, block, bytes);
-  }
-  void start_download(void* file, void* block, uint64_t bytes) override {
-    write_spilled(file, block, bytes);
-  }
-#endif
-};
 
 void cap_instruction_set(const std::string& target) {
   if (target.empty()) return;
@@ -95,10 +70,9 @@ DeviceInfo CpuBackend::info() const {
   return info;
 }
 
-RawMemory& CpuBackend::raw_memory() {
-  static CpuMemory memory;
-  return memory;
-}
+void CpuBackend::synchronize() { finish_cpu_copies(); }
+
+RawMemory& CpuBackend::raw_memory() { return cpu_memory(); }
 
 std::span<const ConvSolver* const> CpuBackend::conv_solvers() const { return cpu_conv_solvers(); }
 

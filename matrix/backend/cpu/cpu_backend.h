@@ -19,7 +19,8 @@ class CpuBackend : public Backend {
   Device device() const override { return Device::cpu(); }
   DeviceInfo info() const override;
   bool holds(DType) const override { return true; }
-  void synchronize() override {}
+  /// Operations are over when they return. Waits for copies to and from a store.
+  void synchronize() override;
 
   RawMemory& raw_memory() override;
   std::span<const ConvSolver* const> conv_solvers() const override;

@@ -154,7 +154,7 @@ bool needs_pieces(const ConvArgs& args) {
   std::vector<Tensor*> outside;
   for (Tensor* tensor : {args.x, args.y})
     if (tensor->buffer().left_device()) outside.push_back(tensor);
-  if (outside.empty() || args.x->device().is_cpu()) return false;
+  if (outside.empty()) return false;
   const uint64_t budget = args.x->device().memory().account().budget;
   if (budget && args.x->buffer().bytes() + args.y->buffer().bytes() > budget) return true;
   if (std::ranges::all_of(outside, comes_back)) return false;

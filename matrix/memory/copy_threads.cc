@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/memory/copy_threads.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace kaiseki {
+namespace {
+
+/// For a copy and for a failure of one.
+template <typename Copy>
+bool overlaps(const Copy& copy, const void* memory, uint64_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  const auto copied = reinterpret_cast<uintptr_t>(copy.memory);
+  return begin < copied + copy.bytes && copied < begin + bytes;
+}
+
+}  // namespace
+
+CopyThreads::~CopyThreads() {
+  finish_all();
+  {
+    std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void CopyThreads::start_threads() {
+  try {
+    while (threads_.size() < 2) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {  // those that started do all copies
+  }
+}
+
+void CopyThreads::start(Copy copy) {
+  Lock lock(mutex_);
+  if (threads_.empty()) start_threads();
+  if (threads_.empty()) return run(copy, lock);
+  copies_.push_back({std::move(copy)});
+  lock.unlock();
+  changed_.notify_all();
+}
+
+/// The first copy that can run. Nothing before it uses the same memory or place, or runs in the
+/// same direction.
+CopyThreads::Copies::iterator CopyThreads::next() {
+  for (auto at = copies_.begin(); at != copies_.end(); ++at) {
+    if (at->runs) continue;
+    const bool waits = std::any_of(copies_.begin(), at, [&](const Waiting& earlier) {
+      return (earlier.runs && earlier.copy.way == at->copy.way) ||
+             earlier.copy.place == at->copy.place ||
+             overlaps(earlier.copy, at->copy.memory, at->copy.bytes);
+    });
+    if (!waits) return at;
+  }
+  return copies_.end();
+}
+
+void CopyThreads::work() {
+  Lock lock(mutex_);
+  while (!stops_) {
+    const auto at = next();
+    if (at == copies_.end()) {
+      changed_.wait(lock);
+      continue;
+    }
+    at->runs = true;
+    run(at->copy, lock);
+    copies_.erase(at);
+    changed_.notify_all();
+  }
+}
+
+/// A copy from a place fails as the earlier copy to it did.
+void CopyThreads::run(const Copy& copy, Lock& lock) {
+  const auto earlier = std::ranges::find_if(failures_, [&](const Failure& one) {
+    return one.way == CopyWay::to_store && one.place == copy.place;
+  });
+  std::exception_ptr error = earlier == failures_.end() ? nullptr : earlier->error;
+  lock.unlock();
+  if (!error) try {
+      copy.run();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  lock.lock();
+  if (error) failures_.push_back({copy.way, copy.memory, copy.bytes, copy.place, error});
+}
+
+template <typename Condition>
+void CopyThreads::wait_while_any(Lock& lock, const Condition& condition) {
+  while (
+      std::ranges::any_of(copies_, [&](const Waiting& waiting) { return condition(waiting.copy); }))
+    changed_.wait(lock);
+}
+
+void CopyThreads::finish(const void* memory, uint64_t bytes) {
+  Lock lock(mutex_);
+  wait_while_any(lock, [&](const Copy& copy) { return overlaps(copy, memory, bytes); });
+  for (const Failure& one : failures_)
+    if (one.way == CopyWay::to_memory && overlaps(one, memory, bytes))
+      std::rethrow_exception(one.error);
+}
+
+void CopyThreads::finish_all() {
+  Lock lock(mutex_);
+  wait_while_any(lock, [](const Copy&) { return true; });
+}
+
+bool CopyThreads::uses(const void* memory, uint64_t bytes) const {
+  std::lock_guard lock(mutex_);
+  return std::ranges::any_of(
+      copies_, [&](const Waiting& waiting) { return overlaps(waiting.copy, memory, bytes); });
+}
+
+void CopyThreads::forget(const void* memory, uint64_t bytes) {
+  Lock lock(mutex_);
+  wait_while_any(lock, [&](const Copy& copy) { return overlaps(copy, memory, bytes); });
+  std::erase_if(failures_, [&](const Failure& one) {
+    return one.way == CopyWay::to_memory && overlaps(one, memory, bytes);
+  });
+}
+
+void CopyThreads::forget_place(const void* place) {
+  Lock lock(mutex_);
+  wait_while_any(lock, [&](const Copy& copy) { return copy.place == place; });
+  std::erase_if(failures_, [&](const Failure& one) {
+    return one.way == CopyWay::to_store && one.place == place;
+  });
+}
+
+CopyThreads& copy_threads() {
+  static auto* const threads = new CopyThreads;  // outlives every static tensor
+  return *threads;
+}
+
+}  // namespace kaiseki

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// CopyThreads: copies between memory and a backing store, beside the program. A copy in each
+// direction can run at a time.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace kaiseki {
+
+enum class CopyWay : uint8_t { to_store, to_memory };
+
+class CopyThreads {
+ public:
+  struct Copy {
+    CopyWay way;
+    const void* memory;
+    uint64_t bytes;  // of the memory that the copy may use
+    const void* place;
+    std::function<void()> run;
+  };
+
+  CopyThreads() = default;
+  /// Waits for all copies.
+  ~CopyThreads();
+  CopyThreads(const CopyThreads&) = delete;
+
+  /// Copies with the same place or with common memory run in the order of their calls. If the
+  /// system has no thread, the copy is done at the end of the call.
+  void start(Copy copy);
+  /// Waits for the copies that use the memory. Throws the error of a copy to it.
+  void finish(const void* memory, uint64_t bytes);
+  /// Waits for all copies.
+  void finish_all();
+  /// Returns whether a copy that is not over uses the memory.
+  bool uses(const void* memory, uint64_t bytes) const;
+  /// The memory or the place will have other contents. Both wait for its copies, and forget their
+  /// errors.
+  void forget(const void* memory, uint64_t bytes);
+  void forget_place(const void* place);
+
+ private:
+  struct Failure {
+    CopyWay way;
+    const void* memory;
+    uint64_t bytes;
+    const void* place;
+    std::exception_ptr error;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+  struct Waiting {
+    Copy copy;
+    bool runs = false;
+  };
+  using Copies = std::list<Waiting>;
+
+  void start_threads();
+  void work();
+  Copies::iterator next();
+  void run(const Copy& copy, Lock& lock);
+  template <typename Condition>
+  void wait_while_any(Lock& lock, const Condition& condition);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Copies copies_;  // in the order of their calls; a copy leaves when it is over
+  std::vector<Failure> failures_;
+  std::vector<std::thread> threads_;
+  bool stops_ = false;
+};
+
+/// The copies of the CPU's tensors.
+CopyThreads& copy_threads();
+
+}  // namespace kaiseki
