@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Networks and convolutions that do not fit the device. Compares their time with the time on a
 // device that has enough memory, and with the bound: the longer of computing and copying.
-//   out_of_core [--device opencl] [--parts 2,4,8] train NETWORK:BATCH ...
-//   out_of_core [--device opencl] [--parts 2,4,8] conv N,C,H,W,K ...
-// PARTS are the divisors of the memory that the case needs in core.
+//   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] train NETWORK:BATCH ...
+//   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] conv N,C,H,W,K ...
+// PARTS are the divisors of the memory that the case needs in core. With --link, the CPU is the
+// device, and its tensors go over a link of this rate in each direction.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,17 +12,20 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "bench/random_pictures.h"
 #include "bench/report.h"
+#include "matrix/cost/rates.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/copy.h"
 #include "nn/train/updater.h"
+#include "tests/support/simulated_link.h"
 
 namespace kaiseki::bench {
 namespace {
@@ -49,11 +53,6 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return parts;
 }
 
-/// Bytes a second.
-struct LinkRates {
-  double to_host = 0, to_device = 0;
-};
-
 LinkRates measure_link(Device device) {
   Tensor tensor({int64_t{64} << 20}, DType::f32, device);
   const auto bytes = static_cast<double>(tensor.bytes());
@@ -63,7 +62,7 @@ LinkRates measure_link(Device device) {
     device.synchronize();
     const double out = seconds_of(device, [&] { tensor.buffer().leave_device(); });
     const double in = seconds_of(device, [&] { tensor.buffer().on_device(Access::read); });
-    rates = {std::max(rates.to_host, bytes / out), std::max(rates.to_device, bytes / in)};
+    rates = {std::max(rates.to_host, bytes / out), std::max(rates.to_device, bytes / in), true};
   }
   return rates;
 }
@@ -79,6 +78,9 @@ void compare(Device device, const Work& work, const std::vector<std::string>& pa
   Allocator& memory = device.memory();
   memory.set_budget({});
   const LinkRates link = measure_link(device);
+  DeviceRates rates = device_rates(device);
+  rates.link = link;  // not that of an earlier run with another link
+  set_device_rates(rates);
   work.run();  // measures solvers
   memory.trim();
   work.run();
@@ -155,6 +157,7 @@ void convolve(Device device, const std::string& spec, const std::vector<std::str
 int main(int argc, char** argv) {
   using namespace kaiseki;
   std::string device = "opencl", parts = "2,4,8", mode;
+  std::optional<test::SimulatedLink> link;
   std::vector<std::string> cases;
   for (int i = 1; i < argc; ++i) {
     const std::string text = argv[i];
@@ -162,6 +165,8 @@ int main(int argc, char** argv) {
       device = argv[++i];
     else if (text == "--parts" && i + 1 < argc)
       parts = argv[++i];
+    else if (text == "--link" && i + 1 < argc)
+      link.emplace(std::stod(argv[++i]) * 1e9);
     else if (mode.empty())
       mode = text;
     else
@@ -171,7 +176,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "out_of_core: expected train NETWORK:BATCH or conv N,C,H,W,K\n");
     return 1;
   }
-  const Device opened = Device::parse(device);
+  const Device opened = link ? Device::cpu() : Device::parse(device);
   const std::vector<std::string> divisors = bench::parts_of(parts, ',');
   for (const std::string& one : cases)
     mode == "train" ? bench::train(opened, one, divisors) : bench::convolve(opened, one, divisors);

@@ -102,9 +102,12 @@ bool Allocator::add_block(uint64_t part) {
   return true;
 }
 
-void* Allocator::take_cached(uint64_t size) {
-  auto found = free_.find(size);
-  if (found == free_.end()) return nullptr;
+/// If `idle` is set, takes no block that a copy uses.
+void* Allocator::take_cached(uint64_t size, bool idle) {
+  auto found = free_.lower_bound(size);
+  const auto end = free_.upper_bound(size);
+  while (idle && found != end && raw_.is_copied(found->second, size)) ++found;
+  if (found == end) return nullptr;
   void* block = found->second;
   free_.erase(found);
   free_bytes_ -= size;
@@ -113,8 +116,9 @@ void* Allocator::take_cached(uint64_t size) {
 }
 
 void* Allocator::take_whole(uint64_t size, bool estimate) {
-  void* block = take_cached(size);
+  void* block = take_cached(size, true);
   if (!block && has_room(size, estimate)) block = raw_.allocate(size);
+  if (!block) block = take_cached(size, false);
   if (block) whole_in_use_ += size;
   return block;
 }

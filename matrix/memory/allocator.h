@@ -102,7 +102,7 @@ class Allocator {
   bool has_room(uint64_t bytes, bool estimate) const;
   uint64_t block_size(uint64_t part);
   bool add_block(uint64_t part);
-  void* take_cached(uint64_t size);
+  void* take_cached(uint64_t size, bool idle);
   void* take_whole(uint64_t size, bool estimate);
   void* take_part(uint64_t size, bool estimate);
   void* take_locked(uint64_t size, bool estimate);

@@ -56,7 +56,7 @@ class SpillFile : public SpillPlace {
   SpillFile(const SpillFile&) = delete;
 
   void write(const void* from, const CopyRegion& region) override {
-    const TimelineSpan span("files", "write", region.bytes());
+    const TimelineSpan span("file writes", "write", region.bytes());
     region.for_each_row([&](uint64_t in_memory, uint64_t in_file) {
       move_all("write", region.row, [&](uint64_t done) {
         return ::pwrite(descriptor_, static_cast<const char*>(from) + in_memory + done,
@@ -66,7 +66,7 @@ class SpillFile : public SpillPlace {
   }
 
   void read(void* to, const CopyRegion& region) const override {
-    const TimelineSpan span("files", "read", region.bytes());
+    const TimelineSpan span("file reads", "read", region.bytes());
     region.for_each_row([&](uint64_t in_memory, uint64_t in_file) {
       move_all("read", region.row, [&](uint64_t done) {
         return ::pread(descriptor_, static_cast<char*>(to) + in_memory + done, region.row - done,

@@ -50,7 +50,7 @@ TEST_CASE("swapping: a training on the CPU computes the same bits with files") {
   set_spill_folder(folder.path);
   check_with_less_memory(Device::cpu());
   CHECK(std::filesystem::is_empty(folder.path));  // the files have no names
-  // A convolution that does not fit is no reason for pieces: only devices have them.
+  // Only convolutions run in pieces.
   CHECK_THROWS_AS(train(kShortcut, Device::cpu(), uint64_t{3} << 20), OutOfMemory);
   Device::cpu().memory().set_budget({});
   set_spill_folder({});

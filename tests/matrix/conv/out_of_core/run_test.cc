@@ -13,6 +13,7 @@
 #include "matrix/ops/conv.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/support/reference.h"
+#include "tests/support/simulated_link.h"
 #include "tests/support/tune_policy.h"
 
 namespace kaiseki {
@@ -151,6 +152,31 @@ TEST_CASE("out of core: results equal those of a device with enough memory") {
       }
     }
   }
+  device.workspace().set_limit({});
+}
+
+TEST_CASE("out of core: a convolution on the CPU runs in pieces over a link") {
+  const Device device = Device::cpu();
+  test::WithTunePolicy policy({TuneMode::off});
+  device.workspace().set_limit(0);
+  const test::SimulatedLink link(4e9);
+  const Case& test = cases()[0];
+  const Tensor x = test::random_tensor(test.x, 1), filter = test::random_tensor(test.filter, 2);
+  const Tensor expected = conv2d(x, filter, test.conv);
+  const std::vector<float> y_expected = expected.to_vector();
+  const TransferCount before = transfer_count();
+  Tensor y;
+  {
+    const WithRoom room(device, x.bytes() / 2);
+    x.buffer().leave_device();
+    y = Tensor(expected.shape(), DType::f32, device);
+    CHECK(y.buffer().left_device());
+    conv2d_into(y, x, filter, test.conv);
+    CHECK(y.buffer().left_device());
+    CHECK_THROWS_AS(y.to_vector(), OutOfMemory);  // a program needs all of it
+  }
+  CHECK(largest_difference(y.to_vector(), y_expected) < 1e-5);
+  CHECK(transfer_count().to_host_bytes - before.to_host_bytes >= x.bytes() + y.bytes());
   device.workspace().set_limit({});
 }
 
