@@ -18,7 +18,8 @@ struct DeviceOptions {
   std::string workspace = "auto";  // of convolutions: auto, none, or bytes
   std::string tune = "hybrid";     // a name of TuneMode
   bool deterministic = false;
-  std::string spill;  // folder; empty: KAISEKI_SPILL_DIR
+  std::string spill;                 // folder; empty: KAISEKI_SPILL_DIR
+  std::string out_of_core = "auto";  // a name of OutOfCore
 };
 
 struct DataFlags {

@@ -14,6 +14,7 @@
 #include "cli/text.h"
 #include "matrix/backend/backend.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/out_of_core.h"
 #include "matrix/memory/spill.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/threads.h"
@@ -53,6 +54,11 @@ std::optional<uint64_t> workspace_limit(const std::string& text) {
   return text == "none" ? 0 : parse_bytes(text, "--workspace auto, none or");
 }
 
+OutOfCore out_of_core_policy(const std::string& name) {
+  if (name == "off") return OutOfCore::off;
+  return name == "always" ? OutOfCore::always : OutOfCore::automatic;
+}
+
 /// Throws Error unless there are no numbers, one for all channels, or one for each. `image` is
 /// another number of them that is allowed.
 void check_numbers(const char* option, const std::vector<float>& numbers, int channels,
@@ -72,6 +78,7 @@ Device open_device(const DeviceOptions& options) {
   Device device = Device::parse(options.device);
   set_default_device(device);
   if (!options.spill.empty()) for_option("--spill", [&] { set_spill_folder(options.spill); });
+  set_out_of_core(out_of_core_policy(options.out_of_core));
   device.workspace().set_limit(workspace_limit(options.workspace));
   set_tune_policy({tune_mode(options.tune), options.deterministic});
   return device;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/out_of_core.h"
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "nn/memory_model.h"
@@ -204,7 +205,7 @@ void Network::zero_grad(Optimizer& optimizer) {
 
 int64_t Network::parts_of_batch(int64_t batch, Phase phase) {
   const std::optional<uint64_t> room = room_for_tensors(impl_->device);
-  if (!room) return 1;
+  if (!room || out_of_core() == OutOfCore::off) return 1;
   const bool train = phase == Phase::train;
   const ExecutionPlan& plan = impl_->plan({.phase = phase, .loss = true, .backward = train});
   const Allocator& memory = impl_->device.memory();

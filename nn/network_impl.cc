@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "matrix/backend/has_devices.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/out_of_core.h"
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
@@ -39,7 +40,7 @@ uint64_t NetworkImpl::input_bytes(int64_t batch) const {
 
 const FittedPlan* NetworkImpl::fitted_plan(const ExecutionPlanOptions& options, int64_t batch) {
   // WebAssembly leaves out the search. Its only limit is that of the system.
-  if (!kHasDevices || !options.backward) return nullptr;
+  if (!kHasDevices || !options.backward || out_of_core() == OutOfCore::off) return nullptr;
   const std::optional<uint64_t> free = room_for_tensors(device);
   if (!free) return nullptr;
   const ExecutionPlan& whole = plan(options);

@@ -83,11 +83,12 @@ void Swapping::end_forward() {
   const auto left = [](const std::vector<char>& history) {
     return std::find(history.begin(), history.end(), 1) != history.end();
   };
-  if (!left(history_.values) && !left(history_.saved)) return;
+  const bool always = out_of_core() == OutOfCore::always;
+  if (!always && !left(history_.values) && !left(history_.saved)) return;
   const size_t steps = run_.plan->steps.size();
   ++now_;  // the step's own tensors may leave
   for (const SwapCandidate& one : candidates())
-    if (*one.history && one.next_use >= steps) one.buffer->leave_device();
+    if ((always || *one.history) && one.next_use >= steps) one.buffer->leave_device();
 }
 
 void Swapping::copy_back(const Tensor& tensor) const {

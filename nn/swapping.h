@@ -8,6 +8,7 @@
 
 #include "matrix/backend/has_devices.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/out_of_core.h"
 #include "nn/forward_run.h"
 
 namespace kaiseki::nn {
@@ -17,10 +18,7 @@ struct SwapHistory {
   std::vector<char> values, saved;  // by value, and by step
 };
 
-/// Returns whether tensors of the device can wait elsewhere.
-inline bool can_swap(Device device) {
-  return kHasDevices && (!device.is_cpu() || device.memory().backing() != nullptr);
-}
+inline bool can_swap(Device device) { return kHasDevices && tensors_can_leave(device); }
 
 /// Serves one forward or backward pass, on the thread that constructs it.
 class Swapping : public Evictor {

@@ -68,6 +68,10 @@ void add_files(OptionSet& set, TrainCommand& c) {
   group.text("--spill", "DIR", c.device.spill,
              "On the CPU, tensors that exceed KAISEKI_DEVICE_MEMORY wait in files of this folder "
              "(default: KAISEKI_SPILL_DIR, else they stay)");
+  group.choice("--out-of-core", c.device.out_of_core, {"auto", "off", "always"},
+               "What happens if a minibatch needs more memory than the device has. auto: tensors "
+               "leave it or are computed again. off: the training ends. always: as auto, and "
+               "tensors leave it even if there is room");
   group.text("--trace", "FILE", c.trace,
              "Write a timeline of the device's queues to this file, in Chrome's trace format");
   group.flag("--memory", c.memory, "Show how much of the device's memory was used");

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/host.h"
+#include "matrix/memory/out_of_core.h"
 
 namespace kaiseki {
 namespace {
@@ -39,9 +40,9 @@ Buffer::Buffer(uint64_t bytes, Device device) : bytes_(bytes), device_(device) {
   try {
     block_ = device.memory().allocate(bytes);
   } catch (const OutOfMemory&) {
-    if (bytes < kSmallestOutside || (device.is_cpu() && !device.memory().backing())) throw;
+    if (bytes < kSmallestOutside || !tensors_can_leave(device)) throw;
   } catch (const DeviceError&) {  // larger than the device's largest block
-    if (device.is_cpu() || bytes <= device.info().max_allocation) throw;
+    if (bytes <= device.info().max_allocation || !tensors_can_leave(device)) throw;
   }
   change();
 }

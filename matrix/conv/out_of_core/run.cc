@@ -14,6 +14,7 @@
 #include "matrix/conv/select.h"
 #include "matrix/cost/rates.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/out_of_core.h"
 #include "matrix/memory/room.h"
 
 namespace kaiseki::conv {
@@ -155,6 +156,7 @@ bool needs_pieces(const ConvArgs& args) {
   for (Tensor* tensor : {args.x, args.y})
     if (tensor->buffer().left_device()) outside.push_back(tensor);
   if (outside.empty()) return false;
+  if (out_of_core() == OutOfCore::always) return true;
   const uint64_t budget = args.x->device().memory().account().budget;
   if (budget && args.x->buffer().bytes() + args.y->buffer().bytes() > budget) return true;
   if (std::ranges::all_of(outside, comes_back)) return false;

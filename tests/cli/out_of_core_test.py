@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""--out-of-core: a training that does not fit the device goes on slower, or ends, with the same weights."""
+import json
+import os
+import pathlib
+
+from support import check, main, refuses, works
+
+ROOM = {"KAISEKI_SPILL_DIR": os.getcwd()}
+
+
+def network():
+    layers = []
+    for i in range(4):
+        layers += [{"name": f"conv{i}", "type": "convolution", "output_channels": 16, "kernel_size": 3, "padding": 1},
+                   {"name": f"norm{i}", "type": "batch_normalization"}, {"name": f"act{i}", "type": "tanh"}]
+    layers.append({"name": "fc", "type": "fully_connected", "output_size": 10})
+    pathlib.Path("net.json").write_text(json.dumps({"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": layers}))
+    return "net.json"
+
+
+def arguments(*options):
+    return ["train", network(), "--data", "digits:96:1", "--epochs", 1, "--eval-every", 0, "--batch-size", 32, "--seed", 3, "--device",
+            "cpu", "--tune", "off", "--workspace", "none", *options]
+
+
+def weights(name, *options, env=None):
+    text = works(*arguments("--save", name, *options), env={**ROOM, **(env or {})}).stderr
+    return pathlib.Path(name).read_bytes(), text
+
+
+def less_memory():
+    need = json.loads(works("bench", "train", network(), "--batch-size", 32, "--repeat", 1, "--seconds", 0.01, "--tune", "off",
+                            "--workspace", "none").stdout)["memory"]
+    return {"KAISEKI_DEVICE_MEMORY": str(need * 7 // 10)}
+
+
+def tensors_leave_if_there_is_no_room():
+    whole, silent = weights("whole.safetensors")
+    check("a pass needs more" not in silent, "no warning with enough memory", silent)
+    less, warned = weights("less.safetensors", env=less_memory())
+    check("a pass needs more" in warned, "a warning tells what happens", warned)
+    check(less == whole, "the same weights")
+
+
+def off_ends_the_training():
+    refuses(["out of memory", "asked for"], *arguments("--out-of-core", "off"), env={**ROOM, **less_memory()})
+    weights("off.safetensors", "--out-of-core", "off")
+
+
+def always_moves_tensors():
+    whole, _ = weights("whole.safetensors")
+    moved, _ = weights("moved.safetensors", "--out-of-core", "always", "--trace", "trace.json")
+    events = json.loads(pathlib.Path("trace.json").read_text())["traceEvents"]
+    rows = {event["args"]["name"] for event in events if event["ph"] == "M"}
+    check({"file writes", "file reads"} <= rows, "tensors move though there is room", rows)
+    check(moved == whole, "the same weights")
+
+
+main(tensors_leave_if_there_is_no_room, off_ends_the_training, always_moves_tensors)
