@@ -2,6 +2,7 @@
 #include "matrix/cost/rates.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -24,6 +25,7 @@
 namespace kaiseki {
 namespace {
 
+constexpr double kClose = 0.2;  // relative
 constexpr int kRounds = 4;      // the first one compiles kernels
 constexpr int64_t kSide = 768;  // of the matrices
 constexpr int64_t kElements = 4 << 20, kLeastElements = 1 << 16;
@@ -98,7 +100,8 @@ double to_device_rate(Device device) {
                                               [&] { x.buffer().leave_device(); });
 }
 
-/// The rates of one device, from the tuning file or measured.
+/// The rates of one device. Each process measures, but keeps the rates of the tuning file if they
+/// are close. A small difference would only change plans.
 class Rates {
  public:
   explicit Rates(Device device)
@@ -108,15 +111,18 @@ class Rates {
 
   /// The file keeps the milliseconds for 10^9 units.
   double get(const char* name, double otherwise, double (*measure)(Device)) {
+    std::optional<double> kept;
     for (const TuningResult& one : known_)
-      if (one.candidate == name && one.milliseconds > 0) return 1e12 / one.milliseconds;
-    if (!measures(tune_policy(), std::numeric_limits<double>::infinity(), 0)) return otherwise;
+      if (one.candidate == name && one.milliseconds > 0) kept = 1e12 / one.milliseconds;
+    if (!measures(tune_policy(), std::numeric_limits<double>::infinity(), 0))
+      return kept.value_or(otherwise);
     try {
       const double rate = measure(device_);
+      if (kept && std::abs(rate / *kept - 1) <= kClose) return *kept;
       remember_tuning(key_, {{.candidate = name, .milliseconds = 1e12 / rate}});
       return rate;
     } catch (const OutOfMemory&) {
-      return otherwise;
+      return kept.value_or(otherwise);
     }
   }
 

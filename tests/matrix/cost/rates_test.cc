@@ -47,6 +47,30 @@ TEST_CASE("device rates: they are measured once, and kept") {
   }
 }
 
+TEST_CASE("device rates: a kept rate that is far from the measured one is replaced") {
+  const Device device = Device::cpu();
+  const TuningKey key = tuning_key(device.info(), "rates", "per second");
+  const auto kept = [&] {
+    for (const TuningResult& one : recall_tuning(key))
+      if (one.candidate == "bytes") return 1e12 / one.milliseconds;
+    return 0.0;
+  };
+  const auto keep = [&](double rate) {
+    remember_tuning(key, {{.candidate = "bytes", .milliseconds = 1e12 / rate}});
+    forget_measurements();
+  };
+  keep(7);
+  {
+    test::WithTunePolicy policy({TuneMode::cached});
+    CHECK(device_rates(device).bytes == doctest::Approx(7));
+    CHECK(kept() == doctest::Approx(7));
+  }
+  test::WithTunePolicy policy({TuneMode::hybrid});
+  const double measured = device_rates(device).bytes;
+  CHECK(measured > kLeast);
+  CHECK(kept() == doctest::Approx(measured));
+}
+
 TEST_CASE("device rates: without memory for a measurement, they are fixed") {
   test::WithTunePolicy policy({TuneMode::exhaustive});
   Allocator& memory = Device::cpu().memory();
