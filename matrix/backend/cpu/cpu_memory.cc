@@ -52,10 +52,10 @@ class CpuMemoryWithStore : public CpuMemory {
 
   RawMemory* backing() override { return spill_memory(); }
   void start_upload(void* block, const void* place, uint64_t bytes) override {
-    start_upload(block, place, {.row = bytes});
+    start_upload(block, place, one_row(bytes));
   }
   void start_download(void* place, void* block, uint64_t bytes) override {
-    start_download(place, block, {.row = bytes});
+    start_download(place, block, one_row(bytes));
   }
   void start_upload(void* block, const void* place, const CopyRegion& region) override {
     const auto read = [=] { static_cast<const SpillPlace*>(place)->read(block, region); };
@@ -73,6 +73,12 @@ class CpuMemoryWithStore : public CpuMemory {
   }
 
  private:
+  static CopyRegion one_row(uint64_t bytes) {
+    CopyRegion region;
+    region.row = bytes;
+    return region;
+  }
+
   static uint64_t end_in_block(const CopyRegion& region) {
     uint64_t end = 0;
     region.for_each_row([&](uint64_t in_block, uint64_t) { end = in_block + region.row; });
