@@ -168,8 +168,8 @@ TEST_CASE("out of core: a convolution on the CPU runs in pieces over a link") {
   const TransferCount before = transfer_count();
   Tensor y;
   {
-    const WithRoom room(device, x.bytes() / 2);
     x.buffer().leave_device();
+    const WithRoom room(device, x.bytes() / 2);
     y = Tensor(expected.shape(), DType::f32, device);
     CHECK(y.buffer().left_device());
     conv2d_into(y, x, filter, test.conv);
