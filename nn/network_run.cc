@@ -37,24 +37,29 @@ struct Gradient {
   }
 };
 
-/// Reports the time from its construction to end().
+/// Reports the time from its construction to end(). On the CPU, operations are over when they return,
+/// and copies to and from files go on.
 class LayerClock {
  public:
   LayerClock(const NetworkImpl& network, const PlanStep& step, bool backward) : network_(network) {
     if (!network.timer) return;
-    network.device.synchronize();
+    finish();
     time_ = {.name = network.graph.nodes[static_cast<size_t>(step.node)].name,
              .backward = backward,
              .begin = steady_seconds()};
   }
   void end() {
     if (!network_.timer) return;
-    network_.device.synchronize();
+    finish();
     time_.seconds = steady_seconds() - time_.begin;
     network_.timer(time_);
   }
 
  private:
+  void finish() const {
+    if (!network_.device.is_cpu()) network_.device.synchronize();
+  }
+
   const NetworkImpl& network_;
   LayerTime time_;
 };
