@@ -40,12 +40,6 @@ double seconds_of(Device device, const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-double shortest(Device device, const std::function<void()>& work) {
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kRounds; ++i) least = std::min(least, seconds_of(device, work));
-  return least;
-}
-
 std::vector<std::string> parts_of(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::istringstream list(text);
@@ -73,7 +67,23 @@ struct Work {
   std::function<void()> run;
 };
 
-/// Prints the times in core and with a part of the memory.
+/// The time of the work within the memory, after it has run once.
+double seconds_within(Device device, std::optional<uint64_t> budget, const Work& work,
+                      TransferCount& moved) {
+  device.memory().trim();
+  device.workspace().restart(0);
+  device.memory().set_budget(budget);
+  work.run();
+  const TransferCount before = transfer_count();
+  const double seconds = seconds_of(device, work.run);
+  const TransferCount after = transfer_count();
+  moved.to_host_bytes = after.to_host_bytes - before.to_host_bytes;
+  moved.to_device_bytes = after.to_device_bytes - before.to_device_bytes;
+  return seconds;
+}
+
+/// Prints the times in core and with a part of the memory. The rounds take turns, because other
+/// programs may slow down the machine for a while.
 void compare(Device device, const Work& work, const std::vector<std::string>& parts) {
   Allocator& memory = device.memory();
   memory.set_budget({});
@@ -85,23 +95,18 @@ void compare(Device device, const Work& work, const std::vector<std::string>& pa
   memory.trim();
   work.run();
   memory.reset_peak();
-  const double in_core = shortest(device, work.run);
+  work.run();
   const uint64_t need = memory.account().peak - memory.account().workspace;
   for (const std::string& part : parts) {
-    const double divisor = std::stod(part);
-    memory.trim();
-    device.workspace().restart(0);
-    memory.set_budget(static_cast<uint64_t>(static_cast<double>(need) / divisor));
-    work.run();
-    const TransferCount before = transfer_count();
-    const double seconds = shortest(device, work.run);
-    const TransferCount after = transfer_count();
-    const auto moved = [&](uint64_t TransferCount::*bytes) {
-      return static_cast<double>(after.*bytes - before.*bytes) / kRounds;
-    };
-    const double out = moved(&TransferCount::to_host_bytes) / link.to_host;
-    const double in = moved(&TransferCount::to_device_bytes) / link.to_device;
-    const double bound = std::max({in_core, out, in});
+    const auto budget = static_cast<uint64_t>(static_cast<double>(need) / std::stod(part));
+    TransferCount moved;
+    double in_core = std::numeric_limits<double>::infinity(), seconds = in_core;
+    for (int i = 0; i < kRounds; ++i) {
+      in_core = std::min(in_core, seconds_within(device, {}, work, moved));
+      seconds = std::min(seconds, seconds_within(device, budget, work, moved));
+    }
+    const double bound = std::max({in_core, static_cast<double>(moved.to_host_bytes) / link.to_host,
+                                   static_cast<double>(moved.to_device_bytes) / link.to_device});
     const std::string text = work.name + ' ' + device.name() + " memory/" + part;
     print_case("out_of_core", text, "in core", 1000 * seconds, 1000 * in_core, "ms",
                in_core / seconds);
