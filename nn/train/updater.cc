@@ -2,9 +2,9 @@
 #include "nn/train/updater.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "base/timeline.h"
 #include "matrix/ceil_div.h"
@@ -36,6 +36,19 @@ int64_t Updater::samples_of_step() const {
 double Updater::learning_rate() const {
   const int64_t first = iterator_.epoch() * iterator_.dataset().size() + iterator_.position();
   return rate_scale_ * schedule_.at(first, samples_of_step());
+}
+
+void Updater::expect_restored() const {
+  if (!restore_error_) return;
+  std::string cause = "unknown";
+  try {
+    std::rethrow_exception(restore_error_);
+  } catch (const std::exception& error) {
+    cause = error.what();
+  } catch (...) {  // without a text
+  }
+  throw RunNotRestored(
+      message("train", "the run could not be restored after a trial of it: ", cause));
 }
 
 const Batch& Updater::next_batch() {
@@ -112,6 +125,7 @@ Updater::Result Updater::of_one_minibatch() {
 }
 
 Updater::Result Updater::update() {
+  expect_restored();
   const double rate = learning_rate();
   network_.zero_grad(optimizer_);
   choose_parts();
