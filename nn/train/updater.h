@@ -56,7 +56,7 @@ class Updater {
   /// The next iteration chooses the parts again, by the memory that is then free.
   void choose_parts_again() {
     parts_of_size_.reset();
-    batch_ = {};  // the CPU's budget includes it
+    batch_ = {};  // it needs memory
   }
   /// Returns whether update() depends on this process alone, so that steps can be repeated.
   virtual bool computes_alone() const { return true; }
@@ -90,6 +90,7 @@ class Updater {
   Result of_one_minibatch();
   Result accumulated();
   void add(const Batch& part, Parts& to);
+  Tensor reserve_batches() const;
   void choose_parts();
 
   Network& network_;
