@@ -25,6 +25,7 @@ namespace {
 using test::kBatch;
 using test::kShortcut;
 using test::kSums;
+using test::kTwoHeads;
 using test::train;
 
 constexpr ExecutionPlanOptions kTraining{.phase = Phase::train, .loss = true, .backward = true};
@@ -161,6 +162,7 @@ void check_dropped(const char* json, const ExecutionPlanOptions& options) {
 TEST_CASE("recomputation: any set of dropped values gives the same bits") {
   check_dropped(kShortcut, kTraining);
   check_dropped(kSums, kTraining);
+  check_dropped(kTwoHeads, kTraining);
 }
 
 TEST_CASE("recomputation: a backward pass from one of two outputs has no steps of the other") {
@@ -215,6 +217,9 @@ TEST_CASE("recomputation: less room makes more values computed again, and the pl
 TEST_CASE("recomputation: a training on the CPU needs no files, and computes the same bits") {
   for (const uint64_t moved :
        test::check_with_less_memory(Device::cpu(), kShortcut, std::array{0.9, 0.8}))
+    CHECK(moved == 0);
+  for (const uint64_t moved :
+       test::check_with_less_memory(Device::cpu(), kTwoHeads, std::array{0.95, 0.9}))
     CHECK(moved == 0);
 }
 
