@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <utility>
-#include <vector>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/for_option.h"
+#include "cli/terminal.h"
 #include "cli/text.h"
 
 namespace kaiseki::cli {
@@ -22,19 +23,21 @@ void add_step(const nn::LayerTime& time) {
                    .seconds = time.seconds});
 }
 
-void print_rows(const Timeline& timeline) {
+}  // namespace
+
+std::vector<std::string> lines_of_rows(const Timeline& timeline) {
+  const double seconds = timeline.seconds();
   const std::vector<TimelineRow> rows = timeline.rows();
   const auto busiest = std::ranges::max_element(rows, {}, &TimelineRow::busy_seconds);
+  std::vector<std::string> lines;
   for (auto row = rows.begin(); row != rows.end(); ++row) {
-    const double share = row->busy_seconds / timeline.seconds();
-    const std::string idle =
-        row == busiest ? ", " + format_percent(1 - share, 1) + " idle (the busiest row)" : "";
-    std::printf("trace       %s: %s busy%s\n", row->name.c_str(), format_percent(share, 1).c_str(),
-                idle.c_str());
+    const double share = seconds > 0 ? std::min(1.0, row->busy_seconds / seconds) : 0;
+    std::string line = row->name + ": " + format_percent(share, 1) + " busy";
+    if (row == busiest) line += ", " + format_percent(1 - share, 1) + " idle (the busiest row)";
+    lines.push_back(std::move(line));
   }
+  return lines;
 }
-
-}  // namespace
 
 TraceFile::TraceFile(std::string file) : file_(std::move(file)) {
   if (file_.empty()) return;
@@ -60,13 +63,29 @@ void TraceFile::stop(nn::Network& network) {
   timeline_ = stop_timeline();
 }
 
+void TraceFile::write_after_error(nn::Network& network) {
+  if (file_.empty()) return;
+  clear_live_line();
+  try {
+    stop(network);
+  } catch (const std::exception&) {  // the device is lost
+    timeline_ = stop_timeline();
+  }
+  try {
+    write();
+  } catch (const std::exception& error) {
+    log_warning(error.what());
+  }
+}
+
 void TraceFile::write() const {
   if (file_.empty()) return;
   for_option("--trace", [&] { write_file_atomic(file_, as_bytes(timeline_.chrome_trace())); });
   std::printf("trace       %s (%s events in %s)\n", printable(file_).c_str(),
               format_count(static_cast<int64_t>(timeline_.size())).c_str(),
               format_duration(timeline_.seconds()).c_str());
-  print_rows(timeline_);
+  for (const std::string& line : lines_of_rows(timeline_))
+    std::printf("trace       %s\n", line.c_str());
   if (timeline_.stopped())
     log_warning("--trace: the trace stopped after " +
                 format_count(static_cast<int64_t>(timeline_.size())) +

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/timeline.h"
 #include "nn/network.h"
 
 namespace kaiseki::cli {
+
+/// A line for each row, such as "steps: 95.0 % busy, 5.0 % idle (the busiest row)".
+std::vector<std::string> lines_of_rows(const Timeline& timeline);
 
 /// Without a name of a file, the functions do nothing.
 class TraceFile {
@@ -23,6 +27,8 @@ class TraceFile {
   void stop(nn::Network& network);
   /// Writes the file and prints the rows. Throws Error if the file cannot be written.
   void write() const;
+  /// After an error of the training: calls stop() and write(). Their own errors are warnings.
+  void write_after_error(nn::Network& network);
 
  private:
   std::string file_;

@@ -247,8 +247,13 @@ int run_command(const TrainCommand& c) {
   }
   catch_interrupts();
   trace.start(network);
-  run(training);
-  trace.stop(network);
+  try {
+    run(training);
+    trace.stop(network);
+  } catch (...) {
+    trace.write_after_error(network);
+    throw;
+  }
   if (pool) std::printf("pool        %s\n", pool->summary().c_str());
   finish(training);
   return 0;

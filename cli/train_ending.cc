@@ -71,6 +71,12 @@ void keep_last_weights(const TrainRun& run) {
   }
 }
 
+std::string hint_to_resume(const TrainRun& run) {
+  if (newest_checkpoint(run).empty()) return "";
+  return "; to continue from the last checkpoint, use --checkpoint " + run.command.checkpoint +
+         " --resume";
+}
+
 void save_after_error(const TrainRun& run) {
   clear_live_line();
   if (run.trainer.step() == 0) return;
@@ -91,13 +97,12 @@ void run(const TrainRun& run) {
     if (const fs::path newest = newest_checkpoint(run); !newest.empty())
       hint += "; the last good checkpoint is " + newest.string();
     throw Error(error.as_message() + hint);
+  } catch (const nn::RunNotRestored& error) {  // so its weights are not those of the last step
+    clear_live_line();
+    throw Error(error.as_message() + hint_to_resume(run));
   } catch (const dist::TaskCancelled& error) {
     save_after_error(run);
-    const std::string hint = newest_checkpoint(run).empty()
-                                 ? ""
-                                 : "; to continue from the last checkpoint, use --checkpoint " +
-                                       run.command.checkpoint + " --resume";
-    throw Error(error.as_message() + hint);
+    throw Error(error.as_message() + hint_to_resume(run));
   } catch (const std::exception&) {
     save_after_error(run);
     throw;

@@ -23,8 +23,8 @@ struct TrainRun {
   const nn::MetricsLog* log = nullptr;
 };
 
-/// Trains. After an error it saves the weights of the last step, unless they are not finite, and
-/// throws the error.
+/// Trains. After an error it saves the weights of the last step and throws the error. It does not
+/// save weights that are not finite, or that are those of a trial.
 void run(const TrainRun& run);
 
 /// Saves what the options ask for and prints where it is. Throws Error if a file cannot be written.

@@ -22,10 +22,11 @@ struct PlanStep {
   std::vector<int> inputs = {};  // values
   int output = 0;
   FusedActivation activation = {};
-  FusedPooling pooling = {};    // before the activation
-  bool may_overwrite = false;   // the output may take the first input's storage
-  bool needs_backward = false;  // it has parameters, or an input needs a gradient
-  bool recomputed = false;      // the output is freed, and the backward pass computes it again
+  FusedPooling pooling = {};   // before the activation
+  bool may_overwrite = false;  // the output may take the first input's storage
+  /// A gradient comes to it, and it has parameters or an input needs a gradient.
+  bool needs_backward = false;
+  bool recomputed = false;  // the output is freed, and the backward pass computes it again
   std::vector<int> read_backward = {};  // values that the backward step reads
   std::vector<int> dead = {};           // values that nothing reads after the forward step
   std::vector<int> dead_backward = {};  // values that nothing reads after the backward step
@@ -42,8 +43,7 @@ struct ExecutionPlan {
   std::vector<bool> needs_gradient;  // by value
   /// By value: it stays in memory for the backward pass, but its step could compute it again.
   std::vector<bool> droppable;
-  bool drops_values = false;  // find_lifetimes() was given some
-  std::vector<int> outputs;   // values, in the order of Graph::outputs
+  std::vector<int> outputs;  // values, in the order of Graph::outputs
   /// The step of the loss that computes the first output as its probabilities.
   std::optional<size_t> folded_loss;
 

@@ -17,7 +17,6 @@ class Lifetimes {
   }
 
   void find() {
-    plan_.drops_values = std::find(dropped_.begin(), dropped_.end(), true) != dropped_.end();
     count_readers();
     find_last_uses();
     find_last_uses_backward();

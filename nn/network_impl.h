@@ -66,7 +66,6 @@ struct NetworkImpl {
   Tensor run_step(ForwardRun& run, size_t step, bool again);
   /// Computes a freed value again, in a backward pass.
   void recompute(ForwardRun& run, int value);
-  void skip_backward(ForwardRun& run, const PlanStep& step);
   /// Goes back through the steps, from the gradients of some values. Returns the gradients of the
   /// inputs if the plan has input_gradients.
   std::vector<Tensor> backward(ForwardRun& run, std::vector<Tensor> seeds);

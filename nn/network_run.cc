@@ -145,13 +145,6 @@ void NetworkImpl::recompute(ForwardRun& run, int value) {
   for (int dead : producer->dead_again) run.values[static_cast<size_t>(dead)] = Tensor();
 }
 
-/// If values are dropped, earlier steps count on those that this one would have computed again.
-void NetworkImpl::skip_backward(ForwardRun& run, const PlanStep& step) {
-  if (!run.plan->drops_values) return;
-  for (int value : step.read_backward) recompute(run, value);
-  for (int value : step.dead_backward) run.values[static_cast<size_t>(value)] = Tensor();
-}
-
 std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> seeds) {
   const ExecutionPlan& plan = *run.plan;
   std::vector<Gradient> of_values(run.values.size());
@@ -169,10 +162,6 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
     if (swapping) {
       swapping->begin(plan.backward_time(i));
       swapping->keep(from.value);
-    }
-    if (!from.value.defined() && !layer.is_loss()) {
-      skip_backward(run, step);
-      continue;
     }
     LayerClock clock(*this, step, true);
     const BackwardReads reads = layer.backward_reads();

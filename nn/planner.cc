@@ -167,12 +167,27 @@ class ExecutionPlanner {
     }
   }
 
+  /// By value: a gradient comes back to it. Gradients begin at the losses, or without losses at the
+  /// first output.
+  std::vector<bool> find_reached() const {
+    std::vector<bool> reached(values_);
+    if (!plan_.options.loss) reached[static_cast<size_t>(plan_.outputs[0])] = true;
+    for (size_t i = plan_.steps.size(); i-- > 0;) {
+      const PlanStep& step = plan_.steps[i];
+      if (!layer_of(step).is_loss() && !reached[static_cast<size_t>(step.output)]) continue;
+      for (int value : step.inputs) reached[static_cast<size_t>(value)] = true;
+    }
+    return reached;
+  }
+
   void find_gradients() {
     plan_.needs_gradient.assign(values_, false);
     if (!plan_.options.backward) return;
+    const std::vector<bool> reached = find_reached();
     for (size_t i = 0; i < graph_.spec.inputs.size(); ++i)
       plan_.needs_gradient[i] = plan_.options.input_gradients;
     for (PlanStep& step : plan_.steps) {
+      if (!layer_of(step).is_loss() && !reached[static_cast<size_t>(step.output)]) continue;
       step.needs_backward = !node_of(step).shape.parameters.empty();
       for (int value : step.inputs)
         if (plan_.needs_gradient[static_cast<size_t>(value)]) step.needs_backward = true;

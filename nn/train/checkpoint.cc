@@ -69,6 +69,7 @@ void read_checkpoint(const std::string& file, Trainer& trainer) {
     check_tensors(wanted, found);
     trainer.restore(state);
     for (NamedTensor& tensor : wanted) copy_into(tensor.value, found.at(tensor.name));
+    trainer.updater().set_restore_error(nullptr);
     found.clear();
     Device::cpu().memory().trim();
     if (state.contains("workspace"))  // the choice of solvers depends on it

@@ -209,6 +209,7 @@ void MinibatchSizeOptimizer::on_start(Trainer& trainer) {
       const double ratio = static_cast<double>(*size_) / static_cast<double>(given);
       if (options_.scales_rate) updater.scale_learning_rate(std::sqrt(ratio));
     } catch (const TrialsStopped&) {
+      updater.expect_restored();
       return trainer.stop("interrupted");
     }
   updater.iterator().set_batch_size(*size_);
@@ -219,10 +220,13 @@ int64_t MinibatchSizeOptimizer::choose(Updater& updater) {
   const int64_t given = updater.iterator().batch_size();
   try {
     UpdaterTrials trials(updater, options_.stopped);
-    return strategy_->choose(trials, given);
+    const int64_t size = strategy_->choose(trials, given);
+    trials.restore();
+    return size;
   } catch (const OutOfMemory&) {
   } catch (const NoSizeFits&) {
   }
+  updater.expect_restored();  // the destructor of the trials has restored it, or failed
   log_warning("the device has no memory to try batch sizes, so the size stays " +
               std::to_string(given));
   return given;

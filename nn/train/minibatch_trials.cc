@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <exception>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -37,17 +38,23 @@ UpdaterTrials::UpdaterTrials(Updater& updater, std::function<bool()> stopped)
 }
 
 UpdaterTrials::~UpdaterTrials() {
-  const Device device = updater_.network().device();
+  if (restored_) return;
   try {
-    before_.restore(updater_);
-    updater_.iterator().set_batch_size(batch_size_);
-    updater_.choose_parts_again();
-    device.memory().trim();
-    device.workspace().restart(workspace_);
-    device.memory().reset_peak();
-  } catch (const Error& error) {  // the device is lost, so the next step fails
+    restore();
+  } catch (const std::exception& error) {
     log_warning(error.what());
   }
+}
+
+void UpdaterTrials::restore() {
+  const Device device = updater_.network().device();
+  before_.restore(updater_);
+  updater_.iterator().set_batch_size(batch_size_);
+  updater_.choose_parts_again();
+  device.memory().trim();
+  device.workspace().restart(workspace_);
+  device.memory().reset_peak();
+  restored_ = true;
 }
 
 double UpdaterTrials::seconds_of_step() {
@@ -59,6 +66,7 @@ double UpdaterTrials::seconds_of_step() {
 }
 
 std::optional<MinibatchTrials::Trial> UpdaterTrials::run(int64_t size, int iterations) {
+  restored_ = false;
   before_.restore(updater_);
   updater_.iterator().set_batch_size(size);
   const int64_t whole = std::min(size * updater_.accumulate(), samples());

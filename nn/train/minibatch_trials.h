@@ -34,12 +34,14 @@ class MinibatchTrials {
   virtual int64_t samples() const = 0;
 };
 
-/// Trials with an updater. The destructor restores the run bit for bit (RunSnapshot), with the size
-/// of the workspace. Only measurements of the tuner stay.
+/// Trials with an updater. After them, restore() gives the run back bit for bit. Only measurements
+/// of the tuner stay.
 class UpdaterTrials : public MinibatchTrials {
  public:
   /// `updater` must live as long as this. If `stopped` returns true, run() throws TrialsStopped.
   explicit UpdaterTrials(Updater& updater, std::function<bool()> stopped = {});
+  /// Calls restore() if no call followed the last run(), as after an exception. Logs its error. The
+  /// next step of the run then throws RunNotRestored.
   ~UpdaterTrials() override;
   UpdaterTrials(const UpdaterTrials&) = delete;
 
@@ -47,6 +49,8 @@ class UpdaterTrials : public MinibatchTrials {
   /// at the end of an epoch is not counted either.
   std::optional<Trial> run(int64_t size, int iterations) override;
   int64_t samples() const override;
+  /// Restores the run (RunSnapshot) and the size of the workspace. Throws RunNotRestored.
+  void restore();
 
  private:
   double seconds_of_step();
@@ -56,6 +60,7 @@ class UpdaterTrials : public MinibatchTrials {
   RunSnapshot before_;
   int64_t batch_size_;
   uint64_t workspace_;
+  bool restored_ = true;
 };
 
 }  // namespace kaiseki::nn

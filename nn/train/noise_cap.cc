@@ -45,6 +45,7 @@ void NoiseCap::measure(Trainer& trainer) {
   try {
     noise_scale_.add(measure_gradient_norms(trainer.updater()));
   } catch (const OutOfMemory& error) {
+    trainer.updater().expect_restored();
     log_warning_once(std::string("the noise scale of the gradients is not measured: ") +
                      error.what());
   }

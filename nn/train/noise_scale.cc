@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -14,27 +15,36 @@ namespace {
 
 constexpr int64_t kSmallMinibatches = 8;
 
-/// The destructor restores the run.
 class KeptRun {
  public:
   explicit KeptRun(Updater& updater)
       : updater_(updater), batch_size_(updater.iterator().batch_size()) {
     before_.keep(updater);
   }
+  /// Calls restore() if it was not called, as after an exception. Logs its error. The next step of
+  /// the run then throws RunNotRestored.
   ~KeptRun() {
+    if (restored_) return;
     try {
-      before_.restore(updater_);
-      updater_.iterator().set_batch_size(batch_size_);
-    } catch (const Error& error) {  // the device is lost, so the next step fails
+      restore();
+    } catch (const std::exception& error) {
       log_warning(error.what());
     }
   }
   KeptRun(const KeptRun&) = delete;
 
+  /// Throws RunNotRestored.
+  void restore() {
+    before_.restore(updater_);
+    updater_.iterator().set_batch_size(batch_size_);
+    restored_ = true;
+  }
+
  private:
   Updater& updater_;
   int64_t batch_size_;
   RunSnapshot before_;
+  bool restored_ = false;
 };
 
 void add_gradient(Updater& updater) {
@@ -76,13 +86,14 @@ GradientNorms measure_gradient_norms(Updater& updater) {
                       .large = batch_size / count * count,
                       .small_norm = 0,
                       .large_norm = 0};
-  const KeptRun kept(updater);
+  KeptRun kept(updater);
   updater.iterator().set_batch_size(norms.small);
   updater.network().zero_grad();
   add_gradient(updater);
   norms.small_norm = norm_of_mean(updater.network(), 1);
   for (int64_t i = 1; i < count; ++i) add_gradient(updater);
   norms.large_norm = norm_of_mean(updater.network(), count);
+  kept.restore();
   return norms;
 }
 

@@ -28,7 +28,8 @@ struct NoiseScale {
 };
 
 /// Computes the gradients of the next minibatch in 8 or more small ones. The large minibatch is
-/// their sum. Leaves no trace in the run. The minibatch needs 2 or more samples.
+/// their sum. Leaves no trace in the run. The minibatch needs 2 or more samples. Throws
+/// RunNotRestored if the run could not be restored.
 GradientNorms measure_gradient_norms(Updater& updater);
 
 }  // namespace kaiseki::nn

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "nn/train/run_snapshot.h"
 
+#include <exception>
+
 #include "matrix/ops/copy.h"
 #include "nn/train/updater.h"
 
@@ -20,6 +22,7 @@ std::vector<Tensor> tensors_of(Updater& updater) {
 }  // namespace
 
 void RunSnapshot::keep(Updater& updater) {
+  updater.expect_restored();
   const std::vector<Tensor> tensors = tensors_of(updater);
   if (values_.empty())
     for (const Tensor& one : tensors) values_.emplace_back(one.shape(), one.dtype(), Device::cpu());
@@ -30,11 +33,17 @@ void RunSnapshot::keep(Updater& updater) {
 }
 
 void RunSnapshot::restore(Updater& updater) const {
-  std::vector<Tensor> tensors = tensors_of(updater);
-  for (size_t i = 0; i < tensors.size(); ++i) copy_into(tensors[i], values_[i]);
-  updater.iterator().restore(iterator_);
-  updater.network().set_random_position(random_position_);
-  updater.optimizer().set_steps(step_);
+  try {
+    updater.iterator().restore(iterator_);  // first, as it frees the batches that it has prepared
+    std::vector<Tensor> tensors = tensors_of(updater);
+    for (size_t i = 0; i < tensors.size(); ++i) copy_into(tensors[i], values_[i]);
+    updater.network().set_random_position(random_position_);
+    updater.optimizer().set_steps(step_);
+    updater.set_restore_error(nullptr);
+  } catch (...) {
+    updater.set_restore_error(std::current_exception());
+  }
+  updater.expect_restored();
 }
 
 uint64_t RunSnapshot::bytes() const {

@@ -18,6 +18,8 @@ class RunSnapshot {
   void keep(Updater& updater);
   /// The next step then has the same bits as after keep(). The gradients need no copy. The next
   /// step sets them to zero, or to a multiple of the velocity, which belongs to the optimizer.
+  /// Throws RunNotRestored if it fails. Updater::expect_restored() then throws until a later call
+  /// succeeds.
   void restore(Updater& updater) const;
 
   /// Of the optimizer.

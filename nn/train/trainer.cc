@@ -59,6 +59,7 @@ void Trainer::warn_of_other_size() {
 void Trainer::run() {
   checked_step_ = step();
   for (auto& extension : extensions_) extension->on_start(*this);
+  updater_.expect_restored();
   warn_of_other_size();
   while (!stopped_ && epoch() < options_.epochs) {
     Updater::Result result = updater_.update();
@@ -70,6 +71,7 @@ void Trainer::run() {
       metrics_.reset();
     }
     for (auto& extension : extensions_) extension->on_step(*this);
+    updater_.expect_restored();
     if (!epoch_done) continue;
     evaluation_.reset();
     for (auto& extension : extensions_) extension->on_epoch(*this);
@@ -78,6 +80,7 @@ void Trainer::run() {
 }
 
 Metadata Trainer::state() {
+  updater_.expect_restored();
   const IteratorState iterator = updater_.iterator().state();
   const MetricTotals& totals = metrics_.read();
   Metadata state;

@@ -33,7 +33,8 @@ class Trainer {
   Extension& extend(std::unique_ptr<Extension> extension);
 
   /// Runs until options().epochs epochs are done, counted from the start of training, or until
-  /// stop(). Throws Diverged, and the errors of the data set, the network and the extensions.
+  /// stop(). Throws Diverged, RunNotRestored, and the errors of the data set, the network and the
+  /// extensions.
   void run();
   /// Ends run() after this iteration. Not for signal handlers: check a flag in an extension.
   void stop(std::string reason);
@@ -54,7 +55,7 @@ class Trainer {
   const std::optional<Evaluation>& evaluation() const { return evaluation_; }
   void set_evaluation(Evaluation evaluation) { evaluation_ = std::move(evaluation); }
 
-  /// The state that a checkpoint saves, without tensors.
+  /// The state that a checkpoint saves, without tensors. Throws RunNotRestored.
   Metadata state();
   /// Throws Error with the key if the state does not fit this run.
   void check(const Metadata& state) const;

@@ -2,12 +2,14 @@
 #include "nn/train/updater.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timeline.h"
 #include "matrix/ceil_div.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
@@ -38,27 +40,54 @@ double Updater::learning_rate() const {
   return rate_scale_ * schedule_.at(first, samples_of_step());
 }
 
+void Updater::expect_restored() const {
+  if (!restore_error_) return;
+  std::string cause = "unknown";
+  try {
+    std::rethrow_exception(restore_error_);
+  } catch (const std::exception& error) {
+    cause = error.what();
+  } catch (...) {  // without a text
+  }
+  throw RunNotRestored(
+      message("train", "the run could not be restored after a trial of it: ", cause));
+}
+
 const Batch& Updater::next_batch() {
   if (!iterator_.next(batch_))
     throw Error(message("train", "expected an iterator that repeats, got its end"));
   return batch_;
 }
 
+/// Returns a tensor as large as all batches that the iterator prepares. It is not defined if a
+/// budget has no room for it, or if there is no budget. Other threads allocate at the same time, so
+/// a check alone would not be enough.
+Tensor Updater::reserve_batches() const {
+  const Device device = network_.device();
+  const uint64_t bytes = iterator_.most_bytes();
+  const std::optional<uint64_t> room = room_for_tensors(device);
+  if (!device.is_cpu() || !room || *room < device.memory().rounded(bytes)) return {};
+  try {
+    return Tensor({static_cast<int64_t>(bytes)}, DType::u8, device);
+  } catch (const OutOfMemory&) {
+    return {};
+  }
+}
+
 /// The memory of the optimizer is allocated before, so it counts. So does that of the batches,
 /// which are on the CPU.
 void Updater::choose_parts() {
-  if (parts_of_size_ == iterator_.batch_size()) return;
   const int64_t size = iterator_.batch_size();
-  parts_of_size_ = size;
+  if (parts_of_size_ == size) return;
   parts_ = 1;
-  if (!computes_alone()) return;
-  optimizer_.states(network_.parameters());
-  Tensor batches;
-  const uint64_t bytes = iterator_.most_bytes();
-  const Device device = network_.device();
-  if (device.is_cpu() && room_for_tensors(device).value_or(0) > bytes)
-    batches = Tensor({static_cast<int64_t>(bytes)}, DType::u8, device);
-  parts_ = network_.parts_of_batch(size, Phase::train);
+  if (computes_alone()) {
+    optimizer_.states(network_.parameters());
+    batch_ = {};
+    iterator_.set_batch_size(size);  // frees what it has prepared, which would count twice
+    const Tensor batches = reserve_batches();
+    parts_ = network_.parts_of_batch(size, Phase::train);
+  }
+  parts_of_size_ = size;  // after an exception, the next iteration chooses again
   if (parts_ > 1)
     log_warning_once("the device has memory for " + std::to_string(ceil_div(size, parts_)) +
                      " samples, so a minibatch of " + std::to_string(size) + " runs in " +
@@ -112,6 +141,7 @@ Updater::Result Updater::of_one_minibatch() {
 }
 
 Updater::Result Updater::update() {
+  expect_restored();
   const double rate = learning_rate();
   network_.zero_grad(optimizer_);
   choose_parts();

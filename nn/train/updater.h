@@ -5,15 +5,24 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "nn/data/iterator.h"
 #include "nn/network.h"
 #include "nn/optimizer.h"
 #include "nn/schedule.h"
 
 namespace kaiseki::nn {
+
+/// The weights and states are not those of the run. Restoring them after a trial failed.
+class RunNotRestored : public Error {
+ public:
+  using Error::Error;
+};
 
 class Updater {
  public:
@@ -31,7 +40,7 @@ class Updater {
     Tensor loss, output;  // on the network's device; reading them waits for the device
     Tensor labels;        // on the host
   };
-  /// Does not wait for the device.
+  /// Does not wait for the device. Throws RunNotRestored as expect_restored() does.
   virtual Result update();
 
   /// The number of iterations so far, as counted by the optimizer.
@@ -47,10 +56,16 @@ class Updater {
   /// The next iteration chooses the parts again, by the memory that is then free.
   void choose_parts_again() {
     parts_of_size_.reset();
-    batch_ = {};  // the CPU's budget includes it
+    batch_ = {};  // it needs memory
   }
   /// Returns whether update() depends on this process alone, so that steps can be repeated.
   virtual bool computes_alone() const { return true; }
+  /// RunSnapshot::restore() calls it: with the error that stopped it, or with nullptr after it
+  /// restored everything.
+  void set_restore_error(std::exception_ptr error) { restore_error_ = std::move(error); }
+  /// Throws RunNotRestored with the last error of set_restore_error(). Then nothing may train with
+  /// the weights or save them.
+  void expect_restored() const;
 
   Network& network() { return network_; }
   Optimizer& optimizer() { return optimizer_; }
@@ -75,6 +90,7 @@ class Updater {
   Result of_one_minibatch();
   Result accumulated();
   void add(const Batch& part, Parts& to);
+  Tensor reserve_batches() const;
   void choose_parts();
 
   Network& network_;
@@ -85,6 +101,7 @@ class Updater {
   int64_t parts_ = 1;
   std::optional<int64_t> parts_of_size_;  // the batch size that parts_ is for
   double rate_scale_ = 1;
+  std::exception_ptr restore_error_;
   Batch batch_;
 };
 

@@ -6,7 +6,10 @@ import os
 import pathlib
 import re
 
-from support import LENET, check, main, opencl_is_there, refuses, works
+from support import LENET, check, kaiseki, main, opencl_is_there, refuses, works
+
+# The loss is infinite after a few steps.
+DIVERGES = ["train", LENET, "--data", "digits:640:1", "--epochs", 1, "--eval-every", 0, "--batch-size", 64, "--lr", 1e30, "--tune", "off"]
 
 
 def train(network, *options, device="cpu", data="digits:320:1", batch_size=32, env=None):
@@ -102,9 +105,28 @@ def limit():
     check(marks == ["stopped after 200000 events"] and sum(map(len, rows.values())) == 200000, "the file shows it too", marks)
 
 
+def failed_training():
+    for device in ["cpu", "opencl"] if opencl_is_there() else ["cpu"]:
+        done = refuses(["finite loss", "--clip-norm"], *DIVERGES, "--device", device, "--trace", f"{device}.json")
+        file = pathlib.Path(f"{device}.json")
+        check(file.exists(), f"{device}: the trace of a training that fails", done.stdout)
+        if file.exists():
+            rows, marks = rows_of(file)
+            check(rows and not marks and all(rows.values()), "it has the events before the error", rows.keys())
+            check_lines(done.stdout, rows)
+
+
+def failed_training_without_a_trace():
+    done = kaiseki(*DIVERGES, "--trace", "/dev/full")
+    lines = done.stderr.splitlines()
+    check(done.returncode == 1 and len(lines) == 2, "status 1, and two lines", done.stderr)
+    check("warning: --trace: " in lines[0] and "/dev/full" in lines[0], "a warning about the trace", done.stderr)
+    check("finite loss" in lines[-1] and "--clip-norm" in lines[-1], "the error of the training", done.stderr)
+
+
 def refused_files():
     refuses(["--trace", "No such file"], "train", LENET, "--data", "digits:64", "--trace", "missing/trace.json")
     refuses(["--trace"], "train", LENET, "--data", "digits:64", "--trace", ".")
 
 
-main(steps_of_the_cpu, files_of_the_cpu, queue_of_opencl, limit, refused_files)
+main(steps_of_the_cpu, files_of_the_cpu, queue_of_opencl, limit, failed_training, failed_training_without_a_trace, refused_files)

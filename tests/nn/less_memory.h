@@ -54,11 +54,34 @@ inline constexpr const char* kSums = R"({"inputs": {"x": {"shape": [4, 40, 40]}}
     {"name": "v", "type": "add", "inputs": ["u", "d"]}, {"name": "w", "type": "sigmoid"},
     {"name": "f", "type": "fully_connected", "output_size": 5}]})";
 
+/// Two outputs with two losses. Both heads read the trunk's sum and the first head's sum. So the
+/// gradients of these sums come from several steps, and some share one tensor.
+inline constexpr const char* kTwoHeads = R"({"inputs": {"x": {"shape": [4, 40, 40]}}, "layers": [
+    {"name": "a", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 16},
+    {"name": "n", "type": "batch_normalization"}, {"name": "r", "type": "relu"},
+    {"name": "b", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 16},
+    {"name": "m", "type": "batch_normalization"},
+    {"name": "s", "type": "add", "inputs": ["m", "r"]}, {"name": "q", "type": "relu"},
+    {"name": "c", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 16},
+    {"name": "t", "type": "tanh"},
+    {"name": "u", "type": "add", "inputs": ["t", "q"]},
+    {"name": "d", "type": "dropout", "ratio": 0.25},
+    {"name": "f", "type": "fully_connected", "output_size": 5},
+    {"name": "k", "type": "softmax_cross_entropy"},
+    {"name": "e", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 16,
+     "inputs": ["q"]},
+    {"name": "o", "type": "batch_normalization"},
+    {"name": "v", "type": "add", "inputs": ["o", "u", "q"]}, {"name": "w", "type": "sigmoid"},
+    {"name": "p", "type": "max_pooling", "kernel_size": 2, "stride": 2},
+    {"name": "g", "type": "fully_connected", "output_size": 5},
+    {"name": "h", "type": "mean_squared_error", "weight": 0.3}],
+    "outputs": {"first": "f", "second": "g"}})";
+
 struct Trained {
-  std::vector<float> losses, parameters;
-  uint64_t peak = 0, moved = 0;  // bytes
+  std::vector<float> losses, gradients, parameters;  // of all steps, and after the last
+  uint64_t peak = 0, moved = 0;                      // bytes
   bool operator==(const Trained& other) const {
-    return losses == other.losses && parameters == other.parameters;
+    return losses == other.losses && gradients == other.gradients && parameters == other.parameters;
   }
 };
 
@@ -84,6 +107,8 @@ inline Trained train(const char* json, Device device, std::optional<uint64_t> by
       network.zero_grad(optimizer);
       result.losses.push_back(network.forward_loss(x, labels).loss.item());
       network.backward();
+      for (const Tensor& gradient : network.gradients().values)
+        for (float value : gradient.to_vector()) result.gradients.push_back(value);
       optimizer.step(network.parameters(), network.gradients(), 0.01);
     }
     result.moved = transfer_count().to_host_bytes - moved;

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
+#include <string>
 
 #include "base/error.h"
 #include "matrix/random.h"
@@ -23,14 +25,17 @@ namespace {
 using test::kBatch;
 using test::kShortcut;
 using test::kSums;
+using test::kTwoHeads;
 using test::train;
 
 constexpr ExecutionPlanOptions kTraining{.phase = Phase::train, .loss = true, .backward = true};
 
-/// Two outputs. A backward pass from the first one skips the steps of the other.
+/// Two outputs. A backward pass from the first one has no steps of the other.
 constexpr const char* kTwoOutputs = R"({"inputs": {"x": {"shape": [3, 12, 12]}}, "layers": [
     {"name": "a", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 6},
     {"name": "b", "type": "tanh"},
+    {"name": "i", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 6},
+    {"name": "j", "type": "tanh"},
     {"name": "c", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 6},
     {"name": "d", "type": "relu"},
     {"name": "f", "type": "fully_connected", "output_size": 4},
@@ -38,6 +43,42 @@ constexpr const char* kTwoOutputs = R"({"inputs": {"x": {"shape": [3, 12, 12]}},
     {"name": "g", "type": "sigmoid"},
     {"name": "h", "type": "fully_connected", "output_size": 3}],
     "outputs": {"first": "f", "second": "h"}})";
+
+/// The second head has as many bytes of values as the first, in small tensors.
+constexpr const char* kLargeHead = R"({"inputs": {"x": {"shape": [4, 40, 40]}}, "layers": [
+    {"name": "a", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 16},
+    {"name": "b", "type": "tanh"},
+    {"name": "c", "type": "convolution", "kernel_size": 1, "output_channels": 96},
+    {"name": "d", "type": "relu"}, {"name": "e", "type": "global_pooling"},
+    {"name": "f", "type": "fully_connected", "output_size": 4},
+    {"name": "g", "type": "convolution", "kernel_size": 1, "output_channels": 16, "inputs": ["b"]},
+    {"name": "h", "type": "batch_normalization"}, {"name": "i", "type": "relu"},
+    {"name": "j", "type": "convolution", "kernel_size": 1, "output_channels": 16},
+    {"name": "k", "type": "batch_normalization"}, {"name": "l", "type": "tanh"},
+    {"name": "m", "type": "convolution", "kernel_size": 1, "output_channels": 16},
+    {"name": "n", "type": "sigmoid"}, {"name": "o", "type": "dropout"},
+    {"name": "p", "type": "convolution", "kernel_size": 1, "output_channels": 16},
+    {"name": "q", "type": "tanh"}, {"name": "r", "type": "global_pooling"},
+    {"name": "s", "type": "fully_connected", "output_size": 3}]%s})";
+
+/// The gradients of a backward pass from the first output, by name, with a budget of `bytes` beside
+/// what is in use.
+std::map<std::string, std::vector<float>> gradients_of_first_output(const std::string& json,
+                                                                    uint64_t bytes) {
+  Allocator& memory = Device::cpu().memory();
+  memory.trim();
+  if (bytes) memory.set_budget(memory.account().in_use + bytes);
+  Network network = Network::parse(json, "test", Device::cpu());
+  network.initialize(3);
+  network.zero_grad();
+  network.forward(test::random_tensor({kBatch, 4, 40, 40}, 1), Phase::train);
+  network.backward(test::random_tensor({kBatch, 4}, 2));
+  std::map<std::string, std::vector<float>> gradients;
+  for (size_t i = 0; i < network.parameters().size(); ++i)
+    gradients[network.parameters()[i].name] = network.gradients().values[i].to_vector();
+  memory.set_budget({});
+  return gradients;
+}
 
 uint64_t rounded(uint64_t bytes) { return Device::cpu().memory().rounded(bytes); }
 
@@ -50,6 +91,8 @@ struct Subject {
     impl.make_gradients();
     for (size_t i = 0; i < impl.parameters.size(); ++i)
       impl.parameters[i].value = test::random_tensor(impl.parameters[i].value.shape(), i + 1);
+    for (size_t i = 0; i < impl.states.size(); ++i)
+      states.push_back(test::random_tensor(impl.states[i].value.shape(), i + 1));
   }
 
   /// The loss or the first output, and the gradients of the parameters.
@@ -82,20 +125,16 @@ struct Subject {
     return results;
   }
 
-  void keep_states() {
-    for (const State& state : impl.states) states.push_back(state.value.clone());
-  }
-
   NetworkImpl impl;
   std::vector<Tensor> states;  // before a pass
 };
 
 /// Drops random sets of values. The results keep their bits.
 void check_dropped(const char* json, const ExecutionPlanOptions& options) {
+  CAPTURE(json);
   test::WithTunePolicy policy({TuneMode::off});
   Device::cpu().workspace().set_limit(0);  // other solvers add in another order
   Subject subject(json);
-  subject.keep_states();
   const ExecutionPlan whole = make_execution_plan(subject.impl.graph, options);
   REQUIRE(std::count(whole.droppable.begin(), whole.droppable.end(), true) >= 3);
   const auto expected = subject.run(whole);
@@ -121,9 +160,10 @@ void check_dropped(const char* json, const ExecutionPlanOptions& options) {
 TEST_CASE("recomputation: any set of dropped values gives the same bits") {
   check_dropped(kShortcut, kTraining);
   check_dropped(kSums, kTraining);
+  check_dropped(kTwoHeads, kTraining);
 }
 
-TEST_CASE("recomputation: a backward pass from one of two outputs skips steps") {
+TEST_CASE("recomputation: a backward pass from one of two outputs has no steps of the other") {
   check_dropped(kTwoOutputs, {.phase = Phase::train, .backward = true});
 }
 
@@ -176,6 +216,33 @@ TEST_CASE("recomputation: a training on the CPU needs no files, and computes the
   for (const uint64_t moved :
        test::check_with_less_memory(Device::cpu(), kShortcut, std::array{0.9, 0.8}))
     CHECK(moved == 0);
+  for (const uint64_t moved :
+       test::check_with_less_memory(Device::cpu(), kTwoHeads, std::array{0.95, 0.9}))
+    CHECK(moved == 0);
+}
+
+TEST_CASE("memory model: a backward pass from one of two outputs fits the predicted bytes") {
+  test::WithTunePolicy policy({TuneMode::off});
+  Device::cpu().workspace().set_limit(0);
+  const auto json = [](const char* outputs) {
+    std::string text = kLargeHead;
+    return text.replace(text.find("%s"), 2, outputs);
+  };
+  const std::string both = json(R"(, "outputs": {"first": "f", "second": "s"})");
+  const Graph graph = build_graph(parse_network(both, "test"));
+  const ExecutionPlan plan = make_execution_plan(
+      graph, {.phase = Phase::train, .backward = true, .input_gradients = true});
+  const uint64_t predicted = predict_peak(graph, plan, kBatch, rounded);
+  CAPTURE(predicted);
+  const auto expected =
+      gradients_of_first_output(json(R"(, "outputs": {"first": "f"})"), predicted * 2);
+  const auto gradients = gradients_of_first_output(both, predicted * 11 / 10);
+  for (const auto& [name, values] : gradients) {
+    CAPTURE(name);
+    const bool of_other_head = name[0] >= 'g';
+    CHECK(values == (of_other_head ? std::vector<float>(values.size()) : expected.at(name)));
+  }
+  Device::cpu().workspace().set_limit({});
 }
 
 TEST_CASE("memory model: a training fits the predicted bytes, and not much less") {

@@ -24,6 +24,7 @@ namespace {
 using test::kBatch;
 using test::kShortcut;
 using test::kSums;
+using test::kTwoHeads;
 using test::train;
 
 /// The smaller part of the memory must make tensors move.
@@ -31,6 +32,7 @@ void check_with_less_memory(Device device) {
   const test::WithRates rates(test::kFastLink);
   CHECK(test::check_with_less_memory(device, kShortcut, std::array{0.8, 0.65})[1] != 0);
   CHECK(test::check_with_less_memory(device, kSums, std::array{0.9, 0.8})[1] != 0);
+  CHECK(test::check_with_less_memory(device, kTwoHeads, std::array{0.8, 0.65})[1] != 0);
 }
 
 }  // namespace

@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "nn/train/evaluator.h"
 #include "nn/train/trainer.h"
 
@@ -39,6 +41,24 @@ class Patterns : public Dataset {
   static constexpr float kLargest = 1.6f;
   int64_t size_;
   bool augmented_;
+};
+
+/// Some calls of size() on the main thread throw OutOfMemory. Restoring an iterator is one call.
+class FailingPatterns : public Patterns {
+ public:
+  using Patterns::Patterns;
+  int64_t size() const override {
+    if (std::this_thread::get_id() == main_ && ++calls >= first_failure &&
+        calls < first_failure + failures)
+      throw OutOfMemory("the test", {});
+    return Patterns::size();
+  }
+
+  mutable int64_t calls = 0;
+  int64_t first_failure = 0, failures = 0;
+
+ private:
+  std::thread::id main_ = std::this_thread::get_id();
 };
 
 /// The weights, the states of layers, and those of the optimizer.

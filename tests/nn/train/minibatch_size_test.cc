@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "base/log.h"
 #include "matrix/memory/workspace.h"
 #include "nn/train/checkpoint.h"
 #include "tests/nn/train/fixture.h"
@@ -183,6 +184,7 @@ TEST_CASE("minibatch size: trials leave no trace in a run") {
     for (int step = 0; step < 5; ++step) with.updater.update(), without.updater.update();
     {
       UpdaterTrials trials(with.updater);
+      CHECK_NOTHROW(trials.restore());  // before the first trial
       for (int64_t size : {1, 16, 50, 8}) {
         const auto trial = trials.run(size, 2);
         REQUIRE(trial);
@@ -190,6 +192,9 @@ TEST_CASE("minibatch size: trials leave no trace in a run") {
         CHECK(trial->use >= 0);
         CHECK(trial->use <= 1);
       }
+      trials.restore();
+      CHECK(with.updater.step() == 5);
+      trials.run(16, 1);  // then the destructor restores it
     }
     CHECK(with.iterator.state() == without.iterator.state());
     CHECK(with.iterator.batch_size() == 8);
@@ -228,6 +233,72 @@ TEST_CASE("minibatch size: a run equals one of the same size without trials, bit
     CHECK(with.updater.learning_rate() == without.updater.learning_rate());
     CHECK(with.trainer.epoch_totals().loss_sum == without.trainer.epoch_totals().loss_sum);
   }
+}
+
+TEST_CASE("minibatch size: a run that cannot be restored does not train on") {
+  /// Tries a size. Then the run cannot be restored. Ends with an exception of a type, or with none.
+  class Breaks : public MinibatchStrategy {
+   public:
+    Breaks(std::shared_ptr<FailingPatterns> data, int64_t failures, int ending)
+        : data_(std::move(data)), failures_(failures), ending_(ending) {}
+    int64_t choose(MinibatchTrials& trials, int64_t start) override {
+      CHECK(trials.run(start, 2));
+      data_->first_failure = data_->calls + 1;
+      data_->failures = failures_;
+      if (ending_ == 1) throw OutOfMemory("the test", {});
+      if (ending_ == 2) throw NoSizeFits("no size fits");
+      if (ending_ == 3) throw TrialsStopped("stopped");
+      return start;
+    }
+
+   private:
+    std::shared_ptr<FailingPatterns> data_;
+    int64_t failures_;
+    int ending_;
+  };
+  std::string said;
+  set_log_sink([&](LogLevel, std::string_view text) { said += text; });
+  for (int ending : {0, 1, 2, 3})
+    for (int64_t failures : {1, 1000}) {
+      CAPTURE(ending);
+      CAPTURE(failures);
+      auto data = std::make_shared<FailingPatterns>(50);
+      TrainingRun run(2, "momentum", 0.05, data);
+      run.trainer.extend(std::make_unique<MinibatchSizeOptimizer>(
+          std::make_unique<Breaks>(data, failures, ending)));
+      CHECK_THROWS_WITH_AS(run.trainer.run(), doctest::Contains("could not be restored"),
+                           RunNotRestored);
+      data->failures = 0;
+      if (failures == 1 && ending == 0) {  // the destructor has restored it after all
+        CHECK_NOTHROW(run.updater.update());
+        CHECK(run.updater.step() == 1);
+        continue;
+      }
+      CHECK_THROWS_AS(run.updater.update(), RunNotRestored);
+      CHECK_THROWS_AS(run.trainer.run(), RunNotRestored);
+      CHECK_THROWS_AS(run.trainer.state(), RunNotRestored);
+      CHECK_THROWS_AS(UpdaterTrials(run.updater), RunNotRestored);
+    }
+  set_log_sink({});
+  CHECK(said.find("could not be restored") != std::string::npos);
+}
+
+TEST_CASE("minibatch size: a checkpoint mends a run that could not be restored") {
+  TestFolder folder("mended");
+  const std::string file = folder.path / "run.safetensors";
+  auto data = std::make_shared<FailingPatterns>(50);
+  TrainingRun whole(2), run(2, "momentum", 0.05, data);
+  for (int step = 0; step < 3; ++step) whole.updater.update();
+  write_checkpoint(file, whole.trainer);
+  UpdaterTrials trials(run.updater);
+  CHECK(trials.run(16, 1));
+  data->first_failure = data->calls + 1;
+  data->failures = 1;
+  CHECK_THROWS_AS(trials.restore(), RunNotRestored);
+  read_checkpoint(file, run.trainer);
+  run.iterator.set_batch_size(8);
+  CHECK(run.updater.update().loss.item() == whole.updater.update().loss.item());
+  CHECK(run.values() == whole.values());
 }
 
 TEST_CASE("minibatch size: trials of a convolution leave the workspace as it was") {

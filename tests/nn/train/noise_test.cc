@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "nn/train/checkpoint.h"
 #include "nn/train/minibatch_size.h"
 #include "nn/train/noise_cap.h"
@@ -155,6 +156,47 @@ TEST_CASE("noise scale: measuring leaves no trace in a run") {
   one.iterator.set_batch_size(1);
   CHECK_THROWS_WITH_AS(measure_gradient_norms(one.updater), doctest::Contains("2 or more samples"),
                        Error);
+}
+
+TEST_CASE("noise scale: a run that cannot be restored does not train on") {
+  std::string said;
+  set_log_sink([&](LogLevel, std::string_view text) { said += text; });
+  const auto data = std::make_shared<FailingPatterns>(50);
+  TrainingRun run(2, "momentum", 0.05, data);
+  const int64_t before = data->calls;
+  CHECK_NOTHROW(measure_gradient_norms(run.updater));
+  const int64_t calls = data->calls - before;  // the last one restores the iterator
+  data->first_failure = data->calls + calls;
+  data->failures = 2;  // the destructor's attempt too
+  CHECK_THROWS_AS(measure_gradient_norms(run.updater), RunNotRestored);
+  CHECK_THROWS_AS(run.updater.update(), RunNotRestored);
+  CHECK_THROWS_AS(run.trainer.state(), RunNotRestored);
+  set_log_sink({});
+  CHECK(said.find("could not be restored") != std::string::npos);
+}
+
+TEST_CASE("noise cap: without memory to restore the run after a measurement, training ends") {
+  /// The first batch of a measurement fails, and so does restoring the run.
+  class Breaks : public Extension {
+   public:
+    explicit Breaks(std::shared_ptr<FailingPatterns> data) : data_(std::move(data)) {}
+    void on_step(Trainer& trainer) override {
+      if (trainer.step() != 3) return;
+      data_->first_failure = data_->calls + 2;  // NoiseCap calls size() once before it
+      data_->failures = 2;
+    }
+
+   private:
+    std::shared_ptr<FailingPatterns> data_;
+  };
+  set_log_sink([](LogLevel, std::string_view) {});
+  const auto data = std::make_shared<FailingPatterns>(50);
+  TrainingRun run(2, "momentum", 0.05, data);
+  run.trainer.extend(std::make_unique<Breaks>(data));
+  add_cap(run.trainer, 8);
+  CHECK_THROWS_AS(run.trainer.run(), RunNotRestored);
+  CHECK(data->calls >= data->first_failure + data->failures - 1);
+  set_log_sink({});
 }
 
 TEST_CASE("noise cap: the size and the rate change after the first epoch") {

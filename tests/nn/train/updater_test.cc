@@ -4,13 +4,33 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "matrix/memory/allocator.h"
 #include "nn/train/checkpoint.h"
 #include "tests/nn/train/fixture.h"
+#include "tests/support/wait_until.h"
 
 namespace kaiseki::nn {
+namespace {
+
+/// Lifts the CPU's budget as soon as a background thread begins to prepare a batch.
+class LiftsBudget : public Patterns {
+ public:
+  using Patterns::Patterns;
+  int64_t size() const override {
+    if (std::this_thread::get_id() != main_) Device::cpu().memory().set_budget({});
+    return Patterns::size();
+  }
+
+ private:
+  std::thread::id main_ = std::this_thread::get_id();
+};
+
+}  // namespace
 
 TEST_CASE("updater: a step of several minibatches equals one of a large minibatch") {
   for (const char* rule : {"sgd", "momentum", "adam"}) {
@@ -69,6 +89,53 @@ TEST_CASE("updater: a minibatch that exceeds the device's memory runs in parts")
     }
     memory.set_budget({});
   }
+}
+
+TEST_CASE("updater: room for the bytes of the batches, but not for their block, is no error") {
+  Allocator& memory = Device::cpu().memory();
+  TrainingRun run(1, "momentum", 0.05, std::make_shared<LiftsBudget>(50));
+  int64_t size = 8;
+  while (memory.rounded(run.iterator.most_bytes()) < run.iterator.most_bytes() + 2)
+    run.iterator.set_batch_size(++size);
+  run.network.zero_grad(run.optimizer);
+  run.optimizer.states(run.network.parameters());
+  memory.trim();
+  memory.set_budget(memory.account().in_use + run.iterator.most_bytes() + 1);
+  CHECK_NOTHROW(run.updater.update());
+  memory.set_budget({});
+  CHECK(run.updater.step() == 1);
+}
+
+TEST_CASE("updater: batches that are ready do not count twice in the choice of the parts") {
+  Allocator& memory = Device::cpu().memory();
+  set_log_sink([](LogLevel, std::string_view) {});
+  int64_t most = 0;
+  for (uint64_t room = 100 << 10; room < 300 << 10; room += 10 << 10) {
+    CAPTURE(room);
+    const auto parts_of = [&](bool reads_before) {
+      PlainRun run({.batch_size = 240, .samples = 2400, .hidden = 64});
+      run.network.zero_grad(run.optimizer);
+      run.optimizer.states(run.network.parameters());
+      memory.trim();
+      const uint64_t used = memory.account().in_use;
+      if (reads_before) {
+        Batch batch;
+        run.iterator.next(batch);
+        batch = {};
+        const uint64_t ready = run.iterator.most_bytes() / 5 * 4;  // four batches
+        REQUIRE(test::wait_until([&] { return memory.account().in_use >= used + ready; }));
+      }
+      memory.set_budget(used + room);
+      run.updater.update();
+      memory.set_budget({});
+      return run.updater.parts();
+    };
+    const int64_t parts = parts_of(false);
+    CHECK(parts_of(true) == parts);
+    most = std::max(most, parts);
+  }
+  CHECK(most > 1);
+  set_log_sink({});
 }
 
 TEST_CASE("updater: 0 minibatches in a step are refused") {
