@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "matrix/backend/has_devices.h"
+#include "matrix/has_devices.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/out_of_core.h"
 #include "matrix/memory/room.h"

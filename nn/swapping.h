@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "matrix/backend/has_devices.h"
+#include "matrix/has_devices.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/out_of_core.h"
 #include "nn/forward_run.h"

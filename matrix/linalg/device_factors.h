@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "matrix/backend/has_devices.h"
+#include "matrix/has_devices.h"
 #include "matrix/linalg/batch.h"
 #include "matrix/linalg/factor_lu.h"
 #include "matrix/tensor.h"

@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "matrix/has_devices.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/host.h"
 #include "matrix/memory/out_of_core.h"
+#include "matrix/memory/place_copies.h"
 
 namespace kaiseki {
 namespace {
@@ -30,6 +32,31 @@ Allocator& staging() {
   static HostMemory raw;
   static Allocator* allocator = new Allocator("host", raw, {});  // outlives every static tensor
   return *allocator;
+}
+
+/// Returns the place of a tensor that left another device than the CPU for a file. Otherwise
+/// nullptr.
+SpillPlace* place_of(Device device, Allocator* memory, void* host) {
+  if (!kHasDevices || !memory || device.is_cpu() || !has_places(memory->copies())) return nullptr;
+  return static_cast<SpillPlace*>(host);
+}
+
+CopyRegion all_of(uint64_t bytes) {
+  CopyRegion region;
+  region.row = bytes;
+  return region;
+}
+
+/// Other memory of the host for a tensor that is in a file.
+void* memory_of_host(const SpillPlace& place, uint64_t bytes, bool has_contents) {
+  void* const memory = staging().allocate(bytes);
+  if (has_contents) try {
+      place.read(memory, all_of(bytes));
+    } catch (...) {
+      staging().release(memory, bytes);
+      throw;
+    }
+  return memory;
 }
 
 }  // namespace
@@ -65,24 +92,31 @@ void Buffer::change() {
   contents_ = ++last;
 }
 
-/// A block of the backing store may have belonged to a buffer whose copy is still under way.
+/// A block of the backing store may have belonged to a buffer whose copy is still under way. If a
+/// GPU's store is full, files or other memory of the host do. The device then waits for copies.
 void Buffer::allocate_host_copy(bool backing) {
   if (host_) return;
-  if (Allocator* memory = backing ? device_.memory().backing() : nullptr) try {
-      host_ = memory->allocate(bytes_);
-      host_memory_ = memory;
-      copying_ = true;
+  Allocator* const memory = backing ? device_.memory().backing() : nullptr;
+  Allocator* const files =
+      kHasDevices && memory && !device_.is_cpu() ? Device::cpu().memory().backing() : nullptr;
+  for (Allocator* place : {memory, files}) try {
+      if (!place) continue;
+      host_ = place->allocate(bytes_);
+      host_memory_ = place;
+      copying_ = place == memory;
       return;
     } catch (const OutOfMemory&) {
       if (device_.is_cpu()) throw;
-    }  // other memory of the host does, but the device waits for its copies
+    }
   host_ = staging().allocate(bytes_);
   host_memory_ = &staging();
 }
 
 void Buffer::copy_to_host() {
   RawMemory& copies = device_.memory().copies();
-  if (host_memory_ == &staging()) {
+  if (SpillPlace* place = place_of(device_, host_memory_, host_)) {
+    download_to_place(*place, copies, block_, all_of(bytes_));
+  } else if (host_memory_ == &staging()) {
     copies.download(host_, block_, bytes_);
   } else {
     copies.start_download(host_, block_, bytes_);
@@ -94,7 +128,9 @@ void Buffer::copy_to_host() {
 
 void Buffer::copy_to_device() {
   RawMemory& copies = device_.memory().copies();
-  if (host_memory_ == &staging()) {
+  if (const SpillPlace* place = place_of(device_, host_memory_, host_)) {
+    upload_from_place(copies, block_, *place, all_of(bytes_));
+  } else if (host_memory_ == &staging()) {
     copies.upload(block_, host_, bytes_);
   } else {
     copies.start_upload(block_, host_, bytes_);
@@ -107,6 +143,11 @@ void Buffer::copy_to_device() {
 void* Buffer::host(Access access) {
   if (device_.is_cpu()) return on_device(access);
   if (access != Access::read) change();
+  if (const SpillPlace* place = place_of(device_, host_memory_, host_)) {
+    void* memory = memory_of_host(*place, bytes_, access != Access::write && host_valid_);
+    host_memory_->release(std::exchange(host_, memory), bytes_);
+    host_memory_ = &staging();
+  }
   allocate_host_copy(false);
   if (access != Access::write && !host_valid_ && block_valid_) copy_to_host();
   if (std::exchange(copying_, false)) device_.memory().copies().finish_copies(host_);
@@ -144,9 +185,15 @@ void* Buffer::enter_device(Access access) {
 
 void Buffer::send_to(Buffer& piece, const CopyRegion& region) {
   allocate_host_copy(true);
-  device_.memory().copies().start_upload(piece.on_device(Access::read_write), host_, region);
-  copying_ = host_memory_ != &staging();
-  piece.copying_ = device_.is_cpu();
+  RawMemory& copies = device_.memory().copies();
+  void* const block = piece.on_device(Access::read_write);
+  if (const SpillPlace* place = place_of(device_, host_memory_, host_)) {
+    upload_from_place(copies, block, *place, region);
+  } else {
+    copies.start_upload(block, host_, region);
+    copying_ = host_memory_ != &staging();
+    piece.copying_ = device_.is_cpu();
+  }
   host_valid_ = true;
   ++to_device;
   to_device_bytes += region.bytes();
@@ -155,9 +202,15 @@ void Buffer::send_to(Buffer& piece, const CopyRegion& region) {
 void Buffer::receive_from(Buffer& piece, const CopyRegion& region) {
   change();
   allocate_host_copy(true);
-  device_.memory().copies().start_download(host_, piece.on_device(Access::read), region);
-  copying_ = host_memory_ != &staging();
-  piece.copying_ = device_.is_cpu();
+  RawMemory& copies = device_.memory().copies();
+  void* const block = piece.on_device(Access::read);
+  if (SpillPlace* place = place_of(device_, host_memory_, host_)) {
+    download_to_place(*place, copies, block, region);
+  } else {
+    copies.start_download(host_, block, region);
+    copying_ = host_memory_ != &staging();
+    piece.copying_ = device_.is_cpu();
+  }
   host_valid_ = true;
   ++to_host;
   to_host_bytes += region.bytes();

@@ -156,4 +156,6 @@ void set_spill_store(SpillStore store) { memory().set_store(std::move(store)); }
 
 RawMemory* spill_memory() { return memory().enabled() ? &memory() : nullptr; }
 
+bool has_places(const RawMemory& other) { return &other == &memory(); }
+
 }  // namespace kaiseki

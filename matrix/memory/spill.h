@@ -36,5 +36,7 @@ void set_spill_store(SpillStore store);
 
 /// The places as memory. A block is a SpillPlace. Returns nullptr without a store.
 RawMemory* spill_memory();
+/// Returns whether the blocks of the memory are places, also if there is no store now.
+bool has_places(const RawMemory& memory);
 
 }  // namespace kaiseki

@@ -2,9 +2,9 @@
 #include "matrix/ops/conv.h"
 
 #include "matrix/backend/dispatch.h"
-#include "matrix/backend/has_devices.h"
 #include "matrix/conv/out_of_core/run.h"
 #include "matrix/conv/select.h"
+#include "matrix/has_devices.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"

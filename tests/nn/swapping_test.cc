@@ -47,6 +47,25 @@ TEST_CASE("swapping: a training on OpenCL computes the same bits in less memory"
   }
 }
 
+TEST_CASE("swapping: tensors of OpenCL go to files if the page-locked memory is full") {
+  opencl::OpenclBackend* backend = test::opencl_or_null();
+  if (!backend) return;
+  const Device device = Device::opencl(0);
+  const test::WithStyle with(backend->opencl(), opencl::Style::gpu);
+  const TestFolder folder("spill");
+  set_spill_folder(folder.path);
+  Allocator& page_locked = *device.memory().backing();
+  Allocator& files = *Device::cpu().memory().backing();
+  page_locked.trim();
+  page_locked.set_budget(page_locked.account().in_use + (uint64_t{2} << 20));
+  files.reset_peak();
+  const uint64_t before = files.account().peak;
+  check_with_less_memory(device);
+  CHECK(files.account().peak > before);
+  page_locked.set_budget({});
+  set_spill_folder({});
+}
+
 TEST_CASE("swapping: a training on the CPU computes the same bits with files") {
   const TestFolder folder("spill");
   set_spill_folder(folder.path);

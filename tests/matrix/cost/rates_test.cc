@@ -8,6 +8,7 @@
 
 #include "matrix/memory/allocator.h"
 #include "matrix/tune/file.h"
+#include "tests/support/cache_folder.h"
 #include "tests/support/devices.h"
 #include "tests/support/tune_policy.h"
 
@@ -48,6 +49,7 @@ TEST_CASE("device rates: they are measured once, and kept") {
 }
 
 TEST_CASE("device rates: a kept rate that is far from the measured one is replaced") {
+  const test::CacheFolder folder("rates");
   const Device device = Device::cpu();
   const TuningKey key = tuning_key(device.info(), "rates", "per second");
   const auto kept = [&] {

@@ -53,8 +53,7 @@ class TestPlace : public SpillPlace {
 
 struct WithStore {
   explicit WithStore(TestStore& store) {
-    set_spill_store(
-        [&store](uint64_t bytes) { return std::make_unique<TestPlace>(store, bytes); });
+    set_spill_store([&store](uint64_t bytes) { return std::make_unique<TestPlace>(store, bytes); });
   }
   ~WithStore() {
     Device::cpu().memory().backing()->trim();
