@@ -22,4 +22,7 @@ struct Operation : NamedOperation {
   using NamedOperation::NamedOperation;
 };
 
+/// In divide() of an operation's arguments: each piece needs the whole tensor.
+inline constexpr int kWhole = -1;
+
 }  // namespace kaiseki

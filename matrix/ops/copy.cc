@@ -7,6 +7,7 @@
 #include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/copy.h"
 #include "matrix/ops/check.h"
+#include "matrix/out_of_core/divide.h"
 
 namespace kaiseki {
 namespace {
@@ -42,7 +43,7 @@ void copy_into(Tensor& to, const Tensor& from) {
             " for shape ", to.shape());
   if (overlap(from, to)) return copy_into(to, from.clone());
   if (from.device() == to.device())
-    return run_operation(kCopy, from, {&from, &to},
+    return run_divisible(kCopy, from, {&from, &to},
                          is_small_task(to, {&from}, static_cast<double>(to.size())));
   bool fetches_much = !from.device().is_cpu() && !from.buffer().valid_on_host() &&
                       from.bytes() < from.buffer().bytes();
@@ -56,7 +57,7 @@ void fill(Tensor& t, double value) {
           ", got ", value);
   require(t.is_contiguous(), "fill", "expected a contiguous tensor, got strides ", t.strides());
   if (t.size())
-    run_operation(kFill, t, {&t, value}, is_small_task(t, {}, static_cast<double>(t.size())));
+    run_divisible(kFill, t, {&t, value}, is_small_task(t, {}, static_cast<double>(t.size())));
 }
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype, Device device) {

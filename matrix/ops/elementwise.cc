@@ -3,12 +3,15 @@
 // Then a backend runs it.
 #include "matrix/ops/elementwise.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/cast.h"
 #include "matrix/backend/operations/elementwise.h"
 #include "matrix/expression.h"
 #include "matrix/ops/check.h"
+#include "matrix/out_of_core/divide.h"
 
 namespace kaiseki {
 namespace {
@@ -64,19 +67,65 @@ class Call {
 
   void run(std::vector<Tensor>& outputs) {
     for (size_t i = 0; i < outputs.size(); ++i) check_output(outputs, i);
-    set_operands(outputs[0].shape());
     if (outputs[0].size() == 0) return;
     args_.expression = &typed_;
-    for (Tensor& output : outputs) args_.outputs.push_back(&output);
+    set_operands(inputs_, outputs);
     std::vector<const Tensor*> operands(args_.outputs.begin(), args_.outputs.end());
     for (const ElementwiseOperand& input : args_.inputs) operands.push_back(input.tensor);
-    run_operation(kElementwise, outputs[0], args_,
-                  is_small_task(outputs[0], operands,
-                                static_cast<double>(outputs[0].size()) *
-                                    static_cast<double>(operands.size())));
+    const SmallTask small = is_small_task(
+        outputs[0], operands,
+        static_cast<double>(outputs[0].size()) * static_cast<double>(operands.size()));
+    if (kHasDevices && small == SmallTask::no && std::ranges::any_of(operands, is_outside))
+      return run_or_fall_back(kElementwise.name, outputs[0].device().backend().has(kElementwise),
+                              outputs[0],
+                              [&](Backend& backend) { run_with_room(backend, outputs); });
+    run_operation(kElementwise, outputs[0], args_, small);
   }
 
  private:
+  static bool is_outside(const Tensor* tensor) { return tensor->buffer().left_device(); }
+
+  void run_with_room(Backend& backend, std::vector<Tensor>& outputs) {
+    set_operands(inputs_, outputs);
+    pieces::Division division;
+    if (backend.device() == outputs[0].device()) division = divide(outputs);
+    if (!needs_pieces(division)) return backend.run(kElementwise, args_);
+    pieces::run_in_pieces(kElementwise.name, outputs[0].device(), division,
+                          [&](std::span<Tensor> tensors, const pieces::PieceRange&) {
+                            set_operands(tensors.first(inputs_.size()),
+                                         tensors.subspan(inputs_.size()));
+                            backend.run(kElementwise, args_);
+                          });
+  }
+
+  /// A division along each axis, or of all elements if no input is broadcast.
+  pieces::Division divide(const std::vector<Tensor>& outputs) const {
+    const Shape shape = outputs[0].shape();
+    const bool flat = std::ranges::all_of(inputs_, [&](const Tensor& input) {
+      return input.size() == 1 || (input.shape() == shape && input.is_contiguous());
+    });
+    pieces::Division division;
+    if (flat)
+      division.cuts.push_back({.length = outputs[0].size()});
+    else
+      for (int64_t length : shape) division.cuts.push_back({.length = length});
+    const auto add = [&](const Tensor& whole, Access access) {
+      pieces::PieceOperand operand{.whole = flat ? whole.reshape({whole.size()}) : whole,
+                                   .access = access,
+                                   .any_strides = access == Access::read};
+      for (int axis = 0; axis < static_cast<int>(division.cuts.size()); ++axis) {
+        const int own = flat ? 0 : axis - (shape.rank() - whole.rank());
+        const bool broadcast =
+            own < 0 || operand.whole.dim(own) != division.cuts[static_cast<size_t>(axis)].length;
+        operand.axes.push_back(broadcast ? kWhole : own);
+      }
+      division.operands.push_back(std::move(operand));
+    };
+    for (const Tensor& input : inputs_) add(input, Access::read);
+    for (const Tensor& output : outputs) add(output, Access::write);
+    return division;
+  }
+
   Scalar scalar(const std::string& name) const {
     const auto* value = find(name);
     if (const auto* integer = std::get_if<int32_t>(value)) return *integer;
@@ -113,23 +162,24 @@ class Call {
 
   /// Drops dimensions of length 1. Merges neighboring dimensions if every input has a single stride
   /// for both.
-  void set_operands(const Shape& shape) {
-    std::vector<Shape> walked(inputs_.size());
+  void set_operands(std::span<Tensor> inputs, std::span<Tensor> outputs) {
+    const Shape& shape = outputs[0].shape();
+    std::vector<Shape> walked(inputs.size());
     Shape merged;
     for (int axis = 0; axis < shape.rank(); ++axis) {
       if (shape[axis] == 1) continue;
       bool joins = merged.rank() > 0;
-      std::vector<int64_t> strides(inputs_.size());
-      for (size_t i = 0; i < inputs_.size(); ++i) {
-        int own = axis - (shape.rank() - inputs_[i].rank());
-        strides[i] = own < 0 || inputs_[i].dim(own) == 1 ? 0 : inputs_[i].strides()[own];
+      std::vector<int64_t> strides(inputs.size());
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        int own = axis - (shape.rank() - inputs[i].rank());
+        strides[i] = own < 0 || inputs[i].dim(own) == 1 ? 0 : inputs[i].strides()[own];
         joins = joins && walked[i][-1] == strides[i] * shape[axis];
       }
       if (joins)
         merged[-1] *= shape[axis];
       else
         merged.push_back(shape[axis]);
-      for (size_t i = 0; i < inputs_.size(); ++i)
+      for (size_t i = 0; i < inputs.size(); ++i)
         if (joins)
           walked[i][-1] = strides[i];
         else
@@ -140,7 +190,10 @@ class Call {
       for (Shape& strides : walked) strides.push_back(1);
     }
     args_.shape = merged;
-    for (size_t i = 0; i < inputs_.size(); ++i) args_.inputs.push_back({&inputs_[i], walked[i]});
+    args_.inputs.clear();
+    for (size_t i = 0; i < inputs.size(); ++i) args_.inputs.push_back({&inputs[i], walked[i]});
+    args_.outputs.clear();
+    for (Tensor& output : outputs) args_.outputs.push_back(&output);
   }
 
   const std::vector<Binding>& bindings_;
@@ -199,7 +252,7 @@ Tensor cast(const Tensor& x, DType dtype) {
   Tensor out(x.shape(), dtype, x.device());
   if (out.size() == 0) return out;
   const Tensor input = x.contiguous();
-  run_operation(kCast, out, {&input, &out},
+  run_divisible(kCast, out, {&input, &out},
                 is_small_task(out, {&input}, static_cast<double>(out.size())));
   return out;
 }

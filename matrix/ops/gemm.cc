@@ -6,6 +6,7 @@
 #include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/gemm.h"
 #include "matrix/ops/check.h"
+#include "matrix/out_of_core/divide.h"
 
 namespace kaiseki {
 namespace {
@@ -77,6 +78,45 @@ void set_bias(GemmArgs& args, const Tensor& c, const GemmOptions& options) {
   }
 }
 
+/// By rows of C, columns of C, matrices of the batch, or rows of op(B). In the last case, products
+/// are added.
+pieces::Division divide(const Tensor& a, const Tensor& b, const Tensor& c, int64_t k,
+                        const GemmOptions& options) {
+  const bool is_bare =
+      options.activation == Activation::none && !options.bias_per_row && !options.bias_per_column;
+  pieces::Division division{.cuts = {{.length = c.dim(-2)}, {.length = c.dim(-1)}}, .operands = {}};
+  if (c.rank() == 3) division.cuts.push_back({.length = c.dim(0)});
+  if (is_bare && k > 0) division.cuts.push_back({.length = k, .adds = true});
+  const auto axis_of = [](const Tensor& t, int from_end) { return t.rank() - from_end; };
+  /// Rows, columns and products: how many axes before the end they are. 0: none.
+  const auto add = [&](const Tensor& whole, Access access, int rows, int columns, int products) {
+    pieces::PieceOperand operand{.whole = whole, .access = access, .any_strides = true};
+    for (const int from_end : {rows, columns})
+      operand.axes.push_back(from_end ? axis_of(whole, from_end) : kWhole);
+    if (c.rank() == 3)
+      operand.axes.push_back(whole.rank() == 3 && whole.dim(0) == c.dim(0) ? 0 : kWhole);
+    if (is_bare) operand.axes.push_back(products ? axis_of(whole, products) : kWhole);
+    division.operands.push_back(std::move(operand));
+  };
+  add(a, Access::read, options.transpose_a ? 1 : 2, 0, options.transpose_a ? 2 : 1);
+  add(b, Access::read, 0, options.transpose_b ? 2 : 1, options.transpose_b ? 1 : 2);
+  add(c, options.beta == 0 ? Access::write : Access::read_write, 2, 1, 0);
+  if (options.bias_per_row) add(*options.bias_per_row, Access::read, 1, 0, 0);
+  if (options.bias_per_column) add(*options.bias_per_column, Access::read, 0, 1, 0);
+  return division;
+}
+
+void run_in_pieces(Device device, const pieces::Division& division, const GemmOptions& options) {
+  pieces::run_in_pieces(kName, device, division,
+                        [&](std::span<Tensor> tensors, const pieces::PieceRange& range) {
+                          GemmOptions piece = options;
+                          if (options.bias_per_row) piece.bias_per_row = &tensors[3];
+                          if (options.bias_per_column) piece.bias_per_column = &tensors[3];
+                          if (division.cuts[range.cut].adds && range.first > 0) piece.beta = 1;
+                          gemm(tensors[0], tensors[1], tensors[2], piece);
+                        });
+}
+
 }  // namespace
 
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
@@ -121,9 +161,18 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   args.slope = options.slope;
   if (c.size() == 0) return;
   const double products = static_cast<double>(c.size()) * static_cast<double>(args.k);
-  run_operation(
-      kGemm, c, args,
-      is_small_task(c, {&a, &b, args.bias ? args.bias : &a}, products / kProductsPerElement));
+  const SmallTask small =
+      is_small_task(c, {&a, &b, args.bias ? args.bias : &a}, products / kProductsPerElement);
+  const auto is_outside = [](const Tensor& t) { return t.buffer().left_device(); };
+  if (kHasDevices && small == SmallTask::no && (is_outside(a) || is_outside(b) || is_outside(c)))
+    return run_or_fall_back(kGemm.name, c.device().backend().has(kGemm), c, [&](Backend& backend) {
+      pieces::Division division;
+      if (backend.device() == c.device()) division = divide(a, b, c, args.k, options);
+      if (!needs_pieces(division)) return backend.run(kGemm, args);
+      division.multiply_adds = products;
+      run_in_pieces(c.device(), division, options);
+    });
+  run_operation(kGemm, c, args, small);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "matrix/backend/operations/batch_norm.h"
 #include "matrix/backend/operations/lrn.h"
 #include "matrix/ops/check.h"
+#include "matrix/out_of_core/divide.h"
 
 namespace kaiseki {
 namespace {
@@ -68,7 +69,7 @@ void batch_norm_train(const BatchNormForward& pass, const BatchNormStatistics& s
   if (x.size() == 0) return;
   args.running_mean = &running_mean, args.running_var = &running_var;
   args.mean = &mean, args.inv_std = &inv_std;
-  run_operation(kBatchNormTrain, x, args);
+  run_divisible(kBatchNormTrain, x, args);
 }
 
 void batch_norm_infer(const BatchNormForward& pass, const Tensor& running_mean,
@@ -80,7 +81,7 @@ void batch_norm_infer(const BatchNormForward& pass, const Tensor& running_mean,
   if (x.size() == 0) return;
   Tensor mean = running_mean, var = running_var;
   args.running_mean = &mean, args.running_var = &var;
-  run_operation(kBatchNormInfer, x, args);
+  run_divisible(kBatchNormInfer, x, args);
 }
 
 void batch_norm_apply(const BatchNormForward& pass, const Tensor& mean, const Tensor& inv_std) {
@@ -91,7 +92,7 @@ void batch_norm_apply(const BatchNormForward& pass, const Tensor& mean, const Te
   if (x.size() == 0) return;
   Tensor means = mean, inv_stds = inv_std;
   args.mean = &means, args.inv_std = &inv_stds;
-  run_operation(kBatchNormApply, x, args);
+  run_divisible(kBatchNormApply, x, args);
 }
 
 void batch_norm_backward(const BatchNormBackward& pass) {
@@ -113,7 +114,7 @@ void batch_norm_backward(const BatchNormBackward& pass) {
   args.dx = &dx;
   args.dgamma = &dgamma;
   args.dbeta = &dbeta;
-  run_operation(kBatchNormBackward, x, args);
+  run_divisible(kBatchNormBackward, x, args);
 }
 
 void lrn_into(Tensor& y, const Tensor& x, const Lrn& norm) {
@@ -122,7 +123,7 @@ void lrn_into(Tensor& y, const Tensor& x, const Lrn& norm) {
   require(!overlap(x, y), kLrn, "y overlaps x in memory; use separate tensors");
   if (x.size() == 0) return;
   args.out = &y;
-  run_operation(kLrnForward, x, args);
+  run_divisible(kLrnForward, x, args);
 }
 
 void lrn_backward_into(Tensor& dx, const Tensor& x, const Tensor& y, const Tensor& dy,
@@ -137,7 +138,7 @@ void lrn_backward_into(Tensor& dx, const Tensor& x, const Tensor& y, const Tenso
   args.y_in = &y;
   args.dy = &dy;
   args.out = &dx;
-  run_operation(kLrnBackward, x, args);
+  run_divisible(kLrnBackward, x, args);
 }
 
 }  // namespace kaiseki

@@ -7,6 +7,7 @@
 #include "matrix/backend/operations/normalize.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/elementwise.h"
+#include "matrix/out_of_core/divide.h"
 
 namespace kaiseki {
 namespace {
@@ -81,7 +82,7 @@ Tensor normalize(const Tensor& x, std::span<const float> mean, std::span<const f
   args.input = &input;
   args.table = &on_device;
   args.output = &out;
-  run_operation(kNormalize, out, args);
+  run_divisible(kNormalize, out, args);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/pooling.h"
 #include "matrix/ops/check.h"
+#include "matrix/out_of_core/divide.h"
 
 namespace kaiseki {
 namespace {
@@ -51,7 +52,7 @@ void forward(std::string_view operation, const Tensor& x, const Pooling2d& pooli
   args.x = &input;
   args.y = &y;
   args.indices = indices;
-  run_operation(kPoolingForward, x, args);
+  run_divisible(kPoolingForward, x, args);
 }
 
 void backward(std::string_view operation, const Tensor& dy, const Tensor* indices,
@@ -75,7 +76,7 @@ void backward(std::string_view operation, const Tensor& dy, const Tensor* indice
   args.dy = &gradient;
   args.indices = indices ? &positions : nullptr;
   args.dx = &dx;
-  run_operation(kPoolingBackward, dy, args);
+  run_divisible(kPoolingBackward, dy, args);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "matrix/backend/operations/random.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/index.h"
+#include "matrix/out_of_core/divide.h"
 
 namespace kaiseki {
 namespace {
@@ -21,7 +22,7 @@ void run(RandomArgs::Kind kind, Tensor& out, Random& random, float a, float b,
   check_operand(out, "the result", out.shape(), out, "random");
   if (out.size() == 0) return;
   const RandomArgs args{kind, a, b, random.seed(), random.stream(), random.position(), &out};
-  run_operation(kRandom, out, args);
+  run_divisible(kRandom, out, args);
   random.seek(random.position() + words_each * static_cast<uint64_t>(out.size()));
 }
 

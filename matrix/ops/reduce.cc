@@ -10,6 +10,7 @@
 #include "matrix/backend/operations/fold.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/elementwise.h"
+#include "matrix/out_of_core/divide.h"
 
 namespace kaiseki {
 namespace {
@@ -62,7 +63,7 @@ void run(Reduction kind, const Tensor& x, const Flags& reduced, Tensor& out, flo
   args.input = &input;
   args.output = &out;
   args.beta = beta;
-  run_operation(kReduce, out, args,
+  run_divisible(kReduce, out, args,
                 is_small_task(out, {&input}, static_cast<double>(input.size())));
 }
 

@@ -5,6 +5,7 @@
 #include "matrix/backend/operations/cross_entropy.h"
 #include "matrix/backend/operations/softmax.h"
 #include "matrix/ops/check.h"
+#include "matrix/out_of_core/divide.h"
 
 namespace kaiseki {
 namespace {
@@ -28,7 +29,7 @@ Tensor forward(const Tensor& x, int axis, bool log, std::string_view name) {
   Tensor input = x.contiguous();
   args.x = &input;
   args.out = &out;
-  run_operation(kSoftmaxForward, out, args,
+  run_divisible(kSoftmaxForward, out, args,
                 is_small_task(out, {&input}, static_cast<double>(input.size())));
   return out;
 }
@@ -42,7 +43,7 @@ Tensor backward(const Tensor& y, const Tensor& dy, int axis, bool log, std::stri
   args.y_in = &y;
   args.dy = &dy;
   args.out = &out;
-  run_operation(kSoftmaxBackward, out, args);
+  run_divisible(kSoftmaxBackward, out, args);
   return out;
 }
 
@@ -89,7 +90,7 @@ CrossEntropy softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
   args.labels = &labels;
   args.probabilities = &result.probabilities;
   args.losses = &result.losses;
-  run_operation(kCrossEntropyForward, logits, args,
+  run_divisible(kCrossEntropyForward, logits, args,
                 [&](Backend& b) { check_labels(labels, logits, b, kName); });
   return result;
 }
@@ -108,7 +109,7 @@ Tensor softmax_cross_entropy_backward(const Tensor& probabilities, const Tensor&
   args.probabilities_in = &probabilities;
   args.scale = scale;
   args.grad_logits = &gradient;
-  run_operation(kCrossEntropyBackward, probabilities, args,
+  run_divisible(kCrossEntropyBackward, probabilities, args,
                 [&](Backend& b) { check_labels(labels, probabilities, b, kName); });
   return gradient;
 }

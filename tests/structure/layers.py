@@ -25,6 +25,7 @@ LEVELS = {
         {"matrix/backend"},  # the interface and the registry
         {"matrix/tune"},
         {"matrix/cost"},
+        {"matrix/out_of_core"},
         {"matrix/conv"},
         {"matrix/conv/out_of_core"},
         {"matrix/backend/*"},

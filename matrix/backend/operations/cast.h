@@ -13,6 +13,15 @@ namespace kaiseki {
 struct CastArgs {
   const Tensor* input;
   Tensor* output;
+
+  /// How the operation is divided (matrix/out_of_core/divide.h).
+  template <class Division>
+  void divide(Division& into) {
+    const int64_t size = output->size();
+    into.cut_at(size);
+    into.reads(input, {size}, {0});
+    into.writes(output, {size}, {0});
+  }
 };
 
 inline constexpr Operation<CastArgs> kCast{"cast"};

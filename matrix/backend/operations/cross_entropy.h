@@ -18,6 +18,19 @@ struct CrossEntropyArgs {
   const Tensor* probabilities_in;  // backward
   float scale;                     // backward: d logits = scale * (probabilities - onehot)
   Tensor* grad_logits;
+
+  /// How the operation is divided (matrix/out_of_core/divide.h).
+  template <class Division>
+  void divide(Division& into) {
+    const Shape shape = {rows, classes};
+    into.cut(rows);
+    into.reads(logits, shape, {0});
+    into.reads(labels, {rows}, {0});
+    into.writes(probabilities, shape, {0});
+    into.writes(losses, {rows}, {0});
+    into.reads(probabilities_in, shape, {0});
+    into.writes(grad_logits, shape, {0});
+  }
 };
 
 inline constexpr Operation<CrossEntropyArgs> kCrossEntropyForward{"softmax_cross_entropy"};

@@ -16,6 +16,17 @@ struct LrnArgs {
   float alpha, beta, k;
   const Tensor *x, *y_in, *dy;
   Tensor* out;  // forward: y; backward: dx (from x, y_in, dy)
+
+  /// How the operation is divided (matrix/out_of_core/divide.h).
+  template <class Division>
+  void divide(Division& into) {
+    const Shape shape = {n, c, inner};
+    into.cut(n);
+    into.cut(inner);
+    for (const Tensor** one : {&x, &y_in, &dy}) into.reads(*one, shape, {0, 2});
+    into.writes(out, shape, {0, 2});
+    if (dy) into.scratch(out->bytes());
+  }
 };
 
 inline constexpr Operation<LrnArgs> kLrnForward{"lrn"};

@@ -21,6 +21,21 @@ struct PoolingArgs {
   Tensor* indices;   // maximum: i32 positions in the plane; forward writes, backward reads
   const Tensor* dy;  // backward
   Tensor* dx;        // backward: overwritten
+
+  /// How the operation is divided (matrix/out_of_core/divide.h).
+  template <class Division>
+  void divide(Division& into) {
+    const Shape in = {planes, in_h * in_w}, out = {planes, out_h * out_w};
+    into.cut(planes);
+    into.reads(x, in, {0});
+    into.writes(y, out, {0});
+    into.reads(dy, out, {0});
+    into.writes(dx, in, {0});
+    if (y)
+      into.writes(indices, out, {0});
+    else
+      into.reads(indices, out, {0});
+  }
 };
 
 inline constexpr Operation<PoolingArgs> kPoolingForward{"pool2d"};

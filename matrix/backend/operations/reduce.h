@@ -23,6 +23,26 @@ struct ReduceArgs {
   std::array<bool, Shape::kMaxRank> reduced{};
   Tensor* output;
   float beta = 0;
+
+  /// How the operation is divided (matrix/out_of_core/divide.h).
+  template <class Division>
+  void divide(Division& into) {
+    const bool adds = kind == Reduction::sum || kind == Reduction::sum_of_squares;
+    const Shape whole = shape;
+    Shape kept, of_input, of_output;  // the last two: the axes, by cut
+    for (int i = 0; i < whole.rank(); ++i) {
+      if (reduced[i] && !adds) continue;
+      if (reduced[i])
+        into.cut_sum(shape[i], beta);
+      else
+        into.cut(shape[i]);
+      of_input.push_back(i);
+      of_output.push_back(reduced[i] ? kWhole : kept.rank());
+      if (!reduced[i]) kept.push_back(whole[i]);
+    }
+    into.reads(input, whole, of_input);
+    into.updates(output, kept, of_output);
+  }
 };
 
 /// The index (i32) of the first maximum or minimum over the middle of [outer, n, inner], for any

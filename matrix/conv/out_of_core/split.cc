@@ -85,15 +85,6 @@ PieceTensors tensors_of(const ConvProblem& p, const PieceSize& size) {
           tensor_bytes(size.images, p.k, y_rows, p.out_w()), size.images * p.c, size.images * p.k};
 }
 
-/// The smallest sizes that give each number of pieces.
-std::vector<int64_t> sizes_of(int64_t all) {
-  std::vector<int64_t> sizes;
-  for (int64_t size = 1; size < all; size = ceil_div(all, ceil_div(all, size) - 1))
-    sizes.push_back(ceil_div(all, ceil_div(all, size)));
-  sizes.push_back(all);
-  return sizes;
-}
-
 }  // namespace
 
 uint64_t piece_bytes(const ConvProblem& p, const PieceSize& size) {
@@ -101,32 +92,32 @@ uint64_t piece_bytes(const ConvProblem& p, const PieceSize& size) {
   return tensors.x_bytes + tensors.y_bytes;
 }
 
-double predict_seconds(const ConvProblem& p, const PieceSize& size, const PieceCosts& costs) {
+double predict_seconds(const ConvProblem& p, const PieceSize& size,
+                       const pieces::PieceCosts& costs) {
   const PieceTensors tensors = tensors_of(p, size);
   const auto seconds = [&](uint64_t bytes, int64_t copies, double byte) {
     return byte * static_cast<double>(bytes) + costs.copy * static_cast<double>(copies);
   };
   const bool forward = p.direction == ConvDirection::forward;
   const bool data = p.direction == ConvDirection::backward_data;
-  double in = 0, out = 0;
-  if (!data) in += seconds(tensors.x_bytes, tensors.x_copies, costs.to_device);
-  if (!forward) in += seconds(tensors.y_bytes, tensors.y_copies, costs.to_device);
-  if (forward) out = seconds(tensors.y_bytes, tensors.y_copies, costs.to_host);
-  if (data) out = seconds(tensors.x_bytes, tensors.x_copies, costs.to_host);
+  pieces::PieceSeconds piece;
+  if (!data) piece.in += seconds(tensors.x_bytes, tensors.x_copies, costs.to_device);
+  if (!forward) piece.in += seconds(tensors.y_bytes, tensors.y_copies, costs.to_device);
+  if (forward) piece.out = seconds(tensors.y_bytes, tensors.y_copies, costs.to_host);
+  if (data) piece.out = seconds(tensors.x_bytes, tensors.x_copies, costs.to_host);
   const int64_t rows = rows_of_result(p);
   const double share =
       static_cast<double>(size.images * size.rows) / static_cast<double>(p.n * rows);
-  const double compute = share * p.flops() / 2 * costs.multiply_add;
-  const int64_t pieces = ceil_div(p.n, size.images) * ceil_div(rows, size.rows);
-  return in + compute + out + static_cast<double>(pieces - 1) * std::max({in, compute, out});
+  piece.compute = share * p.flops() / 2 * costs.multiply_add;
+  return piece.of_all(ceil_div(p.n, size.images) * ceil_div(rows, size.rows));
 }
 
 std::optional<PieceSize> choose_pieces(const ConvProblem& p, uint64_t room,
-                                       const PieceCosts& costs) {
+                                       const pieces::PieceCosts& costs) {
   std::optional<PieceSize> best;
   double shortest = 0;
-  for (int64_t images : sizes_of(p.n))
-    for (int64_t rows : sizes_of(rows_of_result(p))) {
+  for (int64_t images : pieces::piece_sizes(p.n))
+    for (int64_t rows : pieces::piece_sizes(rows_of_result(p))) {
       const PieceSize size{images, rows};
       if (piece_bytes(p, size) > room / kPiecesAtOnce) break;
       const double seconds = predict_seconds(p, size, costs);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "matrix/conv/problem.h"
+#include "matrix/out_of_core/size.h"
 
 namespace kaiseki::conv {
 
@@ -30,26 +31,20 @@ struct PieceSize {
   int64_t images = 1, rows = 1;
 };
 
-/// The pieces that have room at the same time: three whose copies and computing overlap, and as
-/// many for the workspace.
-inline constexpr uint64_t kPiecesAtOnce = 6;
+/// The pieces that have room at the same time. The others are for the workspace.
+inline constexpr uint64_t kPiecesAtOnce = 2 * pieces::kPiecesAtOnce;
 
 /// Bytes of the tensors x and y of the largest piece of this size.
 uint64_t piece_bytes(const ConvProblem& problem, const PieceSize& size);
 
-/// Seconds for one byte, one copy and one multiply-add.
-struct PieceCosts {
-  double to_device = 0, to_host = 0, copy = 0, multiply_add = 0;
-};
-
-/// The time of all pieces, whose copies and computing overlap. The longest of the three takes its
-/// time for every piece, and the others take theirs for one.
-double predict_seconds(const ConvProblem& problem, const PieceSize& size, const PieceCosts& costs);
+/// The time of all pieces, whose copies and computing overlap.
+double predict_seconds(const ConvProblem& problem, const PieceSize& size,
+                       const pieces::PieceCosts& costs);
 
 /// Returns the size with the shortest predicted time. kPiecesAtOnce pieces fit `room` bytes.
 /// Returns nothing if not even a row fits.
 std::optional<PieceSize> choose_pieces(const ConvProblem& problem, uint64_t room,
-                                       const PieceCosts& costs);
+                                       const pieces::PieceCosts& costs);
 
 /// Divides the problem. The pieces cover every element of the result once. In backward_filter their
 /// results are added.

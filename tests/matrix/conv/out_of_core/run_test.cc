@@ -12,6 +12,7 @@
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv.h"
 #include "tests/matrix/backend/opencl/support.h"
+#include "tests/support/memory_room.h"
 #include "tests/support/reference.h"
 #include "tests/support/simulated_link.h"
 #include "tests/support/tune_policy.h"
@@ -36,19 +37,6 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-/// The device has room for this part of x and y together. No tensor of the test is on it.
-class WithRoom {
- public:
-  WithRoom(Device device, uint64_t bytes) : memory_(device.memory()) {
-    memory_.trim();
-    memory_.set_budget(memory_.account().in_use + bytes);
-  }
-  ~WithRoom() { memory_.set_budget({}); }
-
- private:
-  Allocator& memory_;
-};
-
 struct Results {
   std::vector<float> y, dx, dfilter;
 };
@@ -62,7 +50,7 @@ Results compute(const Case& test, Device device, std::optional<uint64_t> bytes) 
   dfilter.buffer().on_device(Access::read);
   const ConvProblem p = conv_problem(test.x, test.filter, test.conv);
   const Shape out = {p.n, p.k, p.out_h(), p.out_w()};
-  std::optional<WithRoom> room;
+  std::optional<test::WithRoom> room;
   if (bytes) room.emplace(device, *bytes);
   Results results;
   {
@@ -169,7 +157,7 @@ TEST_CASE("out of core: a convolution on the CPU runs in pieces over a link") {
   Tensor y;
   {
     x.buffer().leave_device();
-    const WithRoom room(device, x.bytes() / 2);
+    const test::WithRoom room(device, x.bytes() / 2);
     y = Tensor(expected.shape(), DType::f32, device);
     CHECK(y.buffer().left_device());
     conv2d_into(y, x, filter, test.conv);

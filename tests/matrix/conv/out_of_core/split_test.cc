@@ -10,7 +10,7 @@ namespace kaiseki::conv {
 namespace {
 
 /// About the rates of a large GPU on a fast link.
-constexpr PieceCosts kCosts{
+constexpr pieces::PieceCosts kCosts{
     .to_device = 1 / 55e9, .to_host = 1 / 55e9, .copy = 4e-6, .multiply_add = 1 / 20e12};
 
 ConvProblem problem_of(int64_t n, int64_t channels, int64_t h, int64_t w) {

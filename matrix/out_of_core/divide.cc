@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/out_of_core/divide.h"
+
+#include <utility>
+
+namespace kaiseki {
+
+void DivisionMaker::cut_sum(int64_t& length, float& beta) {
+  add({.length = length, .adds = true}, &length,
+      [&beta, first_beta = beta](int64_t first) { beta = first == 0 ? first_beta : 1; });
+}
+
+void DivisionMaker::add(const pieces::Cut& cut, int64_t* length,
+                        std::function<void(int64_t)> begin) {
+  division_.cuts.push_back(cut);
+  cuts_.push_back({length, std::move(begin)});
+}
+
+void DivisionMaker::add(const Tensor* tensor, Access access, const Shape& shape, const Shape& axes,
+                        SetTensor set) {
+  if (!tensor) return;
+  pieces::PieceOperand operand{.whole = shape == tensor->shape() ? *tensor : tensor->reshape(shape),
+                               .access = access,
+                               .any_strides = any_strides_};
+  for (const int64_t axis : axes) operand.axes.push_back(static_cast<int>(axis));
+  division_.operands.push_back(std::move(operand));
+  set_tensors_.push_back(std::move(set));
+}
+
+void DivisionMaker::set(std::span<Tensor> tensors, const pieces::PieceRange& range) const {
+  for (size_t i = 0; i < tensors.size(); ++i) set_tensors_[i](tensors[i]);
+  const CutOfArgs& cut = cuts_[range.cut];
+  if (cut.length) *cut.length = range.length;
+  if (cut.begin) cut.begin(range.first);
+}
+
+bool needs_pieces(const pieces::Division& division) {
+  std::vector<const Tensor*> tensors;
+  for (const pieces::PieceOperand& operand : division.operands) tensors.push_back(&operand.whole);
+  return pieces::needs_pieces(tensors);
+}
+
+}  // namespace kaiseki

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Runs operations whose tensors may have left the device. If the tensors do not fit it together,
+// the operation runs in pieces. divide() of the operation's arguments tells how they are divided.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "matrix/backend/dispatch.h"
+#include "matrix/has_devices.h"
+#include "matrix/out_of_core/run.h"
+#include "matrix/out_of_core/size.h"
+
+namespace kaiseki {
+
+/// For divide(): returns whether a tensor is outside its device.
+class OutsideFinder {
+ public:
+  bool found() const { return found_; }
+
+  void cut(int64_t&) {}
+  void cut_sum(int64_t&, float&) {}
+  template <class Begin>
+  void cut_at(int64_t, const Begin&) {}
+  void cut_at(int64_t) {}
+  void any_strides() {}
+  void scratch(uint64_t) {}
+  void reads(const Tensor* tensor, const Shape&, const Shape&) { look(tensor); }
+  void writes(const Tensor* tensor, const Shape&, const Shape&) { look(tensor); }
+  void updates(const Tensor* tensor, const Shape&, const Shape&) { look(tensor); }
+
+ private:
+  void look(const Tensor* tensor) { found_ |= tensor && tensor->buffer().left_device(); }
+  bool found_ = false;
+};
+
+/// For divide(): how the arguments are divided. It changes them into those of a piece.
+class DivisionMaker {
+ public:
+  /// The next way to cut: along this number of the arguments.
+  void cut(int64_t& length) { add({.length = length}, &length); }
+  /// The same, where the results of pieces are added. `beta`: the factor of the earlier result.
+  void cut_sum(int64_t& length, float& beta);
+  /// The same for a length that is no argument. Calls begin(first) before each piece.
+  void cut_at(int64_t length, std::function<void(int64_t first)> begin = nullptr) {
+    add({.length = length}, nullptr, std::move(begin));
+  }
+  /// The tensors that follow may have any strides. Otherwise all parts are contiguous.
+  void any_strides() { any_strides_ = true; }
+  /// The bytes of a tensor that the operation allocates.
+  void scratch(uint64_t bytes) { division_.scratch_bytes = bytes; }
+
+  /// A tensor, viewed as `shape`. `axes`: by cut, the axis that is cut, or kWhole. May be null.
+  void reads(const Tensor*& tensor, const Shape& shape, const Shape& axes) {
+    add(tensor, Access::read, shape, axes, [&tensor](Tensor& piece) { tensor = &piece; });
+  }
+  void reads(Tensor*& tensor, const Shape& shape, const Shape& axes) {
+    add(tensor, Access::read, shape, axes, [&tensor](Tensor& piece) { tensor = &piece; });
+  }
+  void writes(Tensor*& tensor, const Shape& shape, const Shape& axes) {
+    add(tensor, Access::write, shape, axes, [&tensor](Tensor& piece) { tensor = &piece; });
+  }
+  void updates(Tensor*& tensor, const Shape& shape, const Shape& axes) {
+    add(tensor, Access::read_write, shape, axes, [&tensor](Tensor& piece) { tensor = &piece; });
+  }
+
+  const pieces::Division& division() const { return division_; }
+  /// Sets the arguments of a piece.
+  void set(std::span<Tensor> tensors, const pieces::PieceRange& range) const;
+
+ private:
+  using SetTensor = std::function<void(Tensor&)>;
+  struct CutOfArgs {
+    int64_t* length;
+    std::function<void(int64_t)> begin;
+  };
+  void add(const pieces::Cut& cut, int64_t* length, std::function<void(int64_t)> begin = nullptr);
+  void add(const Tensor* tensor, Access access, const Shape& shape, const Shape& axes,
+           SetTensor set);
+
+  pieces::Division division_;
+  std::vector<CutOfArgs> cuts_;
+  std::vector<SetTensor> set_tensors_;
+  bool any_strides_ = false;
+};
+
+/// Runs the operation on the device's backend. Runs pieces if a tensor is outside and not all have
+/// room.
+bool needs_pieces(const pieces::Division& division);
+
+/// As run_operation(), for an operation that can be divided.
+template <class Args, class Prepare>
+void run_divisible(const Operation<Args>& operation, const Tensor& tensor, const Args& args,
+                   const Prepare& prepare) {
+  if constexpr (kHasDevices) {
+    Args piece = args;
+    OutsideFinder outside;
+    piece.divide(outside);
+    if (outside.found()) {
+      const auto run = [&](Backend& backend) {
+        prepare(backend);
+        DivisionMaker maker;
+        if (backend.device() == tensor.device()) piece.divide(maker);
+        if (!needs_pieces(maker.division())) return backend.run(operation, args);
+        pieces::run_in_pieces(operation.name, tensor.device(), maker.division(),
+                              [&](std::span<Tensor> tensors, const pieces::PieceRange& range) {
+                                maker.set(tensors, range);
+                                backend.run(operation, piece);
+                              });
+      };
+      return run_or_fall_back(operation.name, tensor.device().backend().has(operation), tensor,
+                              run);
+    }
+  }
+  run_operation(operation, tensor, args, prepare);
+}
+template <class Args>
+void run_divisible(const Operation<Args>& operation, const Tensor& tensor, const Args& args) {
+  run_divisible(operation, tensor, args, [](Backend&) {});
+}
+template <class Args>
+void run_divisible(const Operation<Args>& operation, const Tensor& result, const Args& args,
+                   SmallTask small) {
+  if (small == SmallTask::yes)
+    cpu_backend().run(operation, args);
+  else
+    run_divisible(operation, result, args);
+}
+
+}  // namespace kaiseki

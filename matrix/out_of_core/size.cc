@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "matrix/out_of_core/size.h"
+
+#include "base/error.h"
+#include "matrix/ceil_div.h"
+#include "matrix/cost/rates.h"
+#include "matrix/memory/allocator.h"
+#include "matrix/memory/out_of_core.h"
+#include "matrix/memory/room.h"
+
+namespace kaiseki::pieces {
+namespace {
+
+constexpr double kCopySeconds = 4e-6;  // of a copy, without its bytes
+
+bool comes_back(Buffer& buffer) {
+  if (buffer.bytes() > largest_block(buffer.device())) return false;
+  try {
+    buffer.return_to_device();
+    return true;
+  } catch (const OutOfMemory&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+PieceCosts piece_costs(Device device) {
+  const DeviceRates rates = device_rates(device);
+  const LinkRates link = rates.link.value_or(LinkRates{rates.bytes, rates.bytes});
+  return {.to_device = 1 / link.to_device,
+          .to_host = 1 / link.to_host,
+          .copy = kCopySeconds,
+          .multiply_add = 1 / rates.multiply_adds,
+          .byte = 1 / rates.bytes};
+}
+
+std::vector<int64_t> piece_sizes(int64_t all) {
+  std::vector<int64_t> sizes;
+  for (int64_t size = 1; size < all; size = ceil_div(all, ceil_div(all, size) - 1))
+    sizes.push_back(ceil_div(all, ceil_div(all, size)));
+  sizes.push_back(all);
+  return sizes;
+}
+
+/// A backend that does not know its limit says 0.
+uint64_t largest_block(Device device) {
+  const uint64_t bytes = device.info().max_allocation;
+  return bytes ? bytes : UINT64_MAX;
+}
+
+uint64_t room_for_pieces(Device device) {
+  return room_for_tensors(device).value_or(device.info().memory / 2);
+}
+
+bool needs_pieces(std::span<const Tensor* const> tensors) {
+  std::vector<Buffer*> all, outside;
+  uint64_t bytes = 0;
+  for (const Tensor* tensor : tensors) {
+    if (!tensor || std::ranges::find(all, &tensor->buffer()) != all.end()) continue;
+    all.push_back(&tensor->buffer());
+    bytes += tensor->buffer().bytes();
+    if (tensor->buffer().left_device()) outside.push_back(&tensor->buffer());
+  }
+  if (outside.empty()) return false;
+  if (out_of_core() == OutOfCore::always) return true;
+  const uint64_t budget = outside[0]->device().memory().account().budget;
+  if (budget && bytes > budget) return true;
+  if (std::ranges::all_of(outside, [](Buffer* buffer) { return comes_back(*buffer); }))
+    return false;
+  for (Buffer* buffer : outside) buffer->leave_device();
+  return true;
+}
+
+}  // namespace kaiseki::pieces

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The sizes of pieces: the room that they have, and the time that they take.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "matrix/tensor.h"
+
+namespace kaiseki::pieces {
+
+/// The pieces whose copies and computing overlap.
+inline constexpr uint64_t kPiecesAtOnce = 3;
+
+/// Seconds for a byte over the link, a copy, a multiply-add, and a byte that a kernel reads or
+/// writes.
+struct PieceCosts {
+  double to_device = 0, to_host = 0, copy = 0, multiply_add = 0, byte = 0;
+};
+PieceCosts piece_costs(Device device);
+
+/// The seconds of one piece.
+struct PieceSeconds {
+  double in = 0, compute = 0, out = 0;
+
+  /// The time of all pieces, whose copies and computing overlap. The longest of the three takes its
+  /// time for every piece, and the others take theirs for one.
+  double of_all(int64_t pieces) const {
+    return in + compute + out + static_cast<double>(pieces - 1) * std::max({in, compute, out});
+  }
+};
+
+/// The smallest sizes that give each number of pieces.
+std::vector<int64_t> piece_sizes(int64_t all);
+
+/// The largest block of the device in bytes.
+uint64_t largest_block(Device device);
+
+/// The bytes that pieces can take on the device.
+uint64_t room_for_pieces(Device device);
+
+/// Returns whether a tensor is outside the device and not all of them find room there together. If
+/// all find room, copies them back. The elements may be null.
+bool needs_pieces(std::span<const Tensor* const> tensors);
+
+}  // namespace kaiseki::pieces
