@@ -244,9 +244,9 @@ for (const threads of [1, 2]) {
       collect();
       await soon();
       const start = kaiseki.memory().handles;
-      let tensors = Array.from({ length: 100 }, () => kaiseki.uniform([10]));
+      const tensors = Array.from({ length: 100 }, () => kaiseki.uniform([10]));
       assert.equal(kaiseki.memory().handles, start + tensors.length);
-      tensors = undefined;
+      tensors.length = 0;
       for (let i = 0; i < 50 && kaiseki.memory().handles > start; ++i) {
         collect();
         await soon();
