@@ -3,8 +3,10 @@
 // device that has enough memory, and with the bound: the longer of computing and copying.
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] train NETWORK:BATCH ...
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] conv N,C,H,W,K ...
+//   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] fuse N,C,H,W,K ...
 // PARTS are the divisors of the memory that the case needs in core. With --link, the CPU is the
-// device, and its tensors go over a link of this rate in each direction.
+// device, and its tensors go over a link of this rate in each direction. `fuse` compares a
+// convolution with bias and ReLU in one pass and in three.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -24,6 +26,7 @@
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/copy.h"
+#include "matrix/ops/elementwise.h"
 #include "nn/train/updater.h"
 #include "tests/support/simulated_link.h"
 
@@ -139,21 +142,69 @@ void train(Device device, const std::string& spec, const std::vector<std::string
   compare(device, {spec, step}, parts);
 }
 
+/// A convolution whose tensors have never been on a device with less memory.
+class Convolution {
+ public:
+  Convolution(Device device, const std::string& spec) : device_(device) {
+    Shape shape;
+    for (const std::string& side : parts_of(spec, ',')) shape.push_back(std::stoll(side));
+    filter_ = Tensor::full({shape[4], shape[1], 3, 3}, 0.01f, device);
+    bias_ = Tensor::full({1, shape[4], 1, 1}, 0.5f, device);
+    x_ = Tensor({shape[0], shape[1], shape[2], shape[3]}, DType::f32, device);
+    y_ = Tensor({shape[0], shape[4], shape[2], shape[3]}, DType::f32, device);
+    fill(x_, 1);
+  }
+
+  uint64_t bytes() const { return x_.bytes() + y_.bytes(); }
+  void run() {
+    leave();
+    conv2d_into(y_, x_, filter_, kConv);
+  }
+  void run_fused() {
+    leave();
+    const Tensor bias = bias_.reshape({bias_.dim(1)});
+    conv2d_into(y_, x_, filter_, kConv, {.bias = &bias, .activation = Activation::relu});
+  }
+  void run_separate() {
+    run();
+    leave();
+    update("y = y + b", {{"y", y_}, {"b", bias_}});
+    leave();
+    update("y = max(y, 0)", {{"y", y_}});
+  }
+
+ private:
+  static constexpr Conv2d kConv{.padding = {1, 1}};
+
+  void leave() {
+    if (!device_.memory().account().budget) return;
+    x_.buffer().leave_device();
+    y_.buffer().leave_device();
+  }
+
+  Device device_;
+  Tensor filter_, bias_, x_, y_;
+};
+
 void convolve(Device device, const std::string& spec, const std::vector<std::string>& parts) {
-  Shape shape;
-  for (const std::string& side : parts_of(spec, ',')) shape.push_back(std::stoll(side));
-  const Tensor filter = Tensor::full({shape[4], shape[1], 3, 3}, 0.01f, device);
-  Tensor x({shape[0], shape[1], shape[2], shape[3]}, DType::f32, device);
-  Tensor y({shape[0], shape[4], shape[2], shape[3]}, DType::f32, device);
-  fill(x, 1);
-  const auto run = [&] {
-    if (device.memory().account().budget) {  // as if the tensors had never been on the device
-      x.buffer().leave_device();
-      y.buffer().leave_device();
+  Convolution convolution(device, spec);
+  compare(device, {spec, [&] { convolution.run(); }}, parts);
+}
+
+void fuse(Device device, const std::string& spec, const std::vector<std::string>& parts) {
+  Convolution convolution(device, spec);
+  for (const std::string& part : parts) {
+    device.memory().set_budget(
+        static_cast<uint64_t>(static_cast<double>(convolution.bytes()) / std::stod(part)));
+    Pairs pairs;
+    for (int i = 0; i <= kRounds; ++i) {
+      const double fused = seconds_of(device, [&] { convolution.run_fused(); });
+      const double separate = seconds_of(device, [&] { convolution.run_separate(); });
+      if (i > 0) pairs.add_times(1000 * fused, 1000 * separate);  // the first one measures solvers
     }
-    conv2d_into(y, x, filter, {.padding = {1, 1}});
-  };
-  compare(device, {spec, run}, parts);
+    pairs.print("out_of_core", spec + ' ' + device.name() + " memory/" + part, "not fused", "ms");
+  }
+  device.memory().set_budget({});
 }
 
 }  // namespace
@@ -177,12 +228,13 @@ int main(int argc, char** argv) {
     else
       cases.push_back(text);
   }
-  if ((mode != "train" && mode != "conv") || cases.empty()) {
-    std::fprintf(stderr, "out_of_core: expected train NETWORK:BATCH or conv N,C,H,W,K\n");
+  const auto run = mode == "train" ? bench::train : mode == "conv" ? bench::convolve : bench::fuse;
+  if ((run == bench::fuse && mode != "fuse") || cases.empty()) {
+    std::fprintf(stderr,
+                 "out_of_core: expected train NETWORK:BATCH, conv N,C,H,W,K or fuse N,C,H,W,K\n");
     return 1;
   }
   const Device opened = link ? Device::cpu() : Device::parse(device);
   const std::vector<std::string> divisors = bench::parts_of(parts, ',');
-  for (const std::string& one : cases)
-    mode == "train" ? bench::train(opened, one, divisors) : bench::convolve(opened, one, divisors);
+  for (const std::string& one : cases) run(opened, one, divisors);
 }

@@ -16,6 +16,15 @@ bool overlaps(const Copy& copy, const void* memory, uint64_t bytes) {
   return begin < copied + copy.bytes && copied < begin + bytes;
 }
 
+/// Rows of the same distance are apart if they are apart in the first one.
+bool are_apart(const RowsOfPlace& a, const RowsOfPlace& b) {
+  if (a.end <= b.first || b.end <= a.first) return true;
+  if (!a.pitch || a.pitch != b.pitch) return false;
+  const uint64_t at = a.first % a.pitch, other = b.first % b.pitch;
+  return at + a.row <= a.pitch && other + b.row <= b.pitch &&
+         (at + a.row <= other || other + b.row <= at);
+}
+
 }  // namespace
 
 CopyThreads::~CopyThreads() {
@@ -51,7 +60,8 @@ CopyThreads::Copies::iterator CopyThreads::next() {
     if (at->runs) continue;
     const bool waits = std::any_of(copies_.begin(), at, [&](const Waiting& earlier) {
       return (earlier.runs && earlier.copy.way == at->copy.way) ||
-             earlier.copy.place == at->copy.place ||
+             (earlier.copy.place == at->copy.place &&
+              !are_apart(earlier.copy.rows, at->copy.rows)) ||
              overlaps(earlier.copy, at->copy.memory, at->copy.bytes);
     });
     if (!waits) return at;

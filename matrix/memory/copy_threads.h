@@ -16,6 +16,13 @@ namespace kaiseki {
 
 enum class CopyWay : uint8_t { to_store, to_memory };
 
+/// Bytes of a place: rows with a fixed distance.
+struct RowsOfPlace {
+  uint64_t first = 0, row = 0;
+  uint64_t pitch = 0;         // 0: one row
+  uint64_t end = UINT64_MAX;  // of the last row
+};
+
 class CopyThreads {
  public:
   struct Copy {
@@ -23,6 +30,7 @@ class CopyThreads {
     const void* memory;
     uint64_t bytes;  // of the memory that the copy may use
     const void* place;
+    RowsOfPlace rows;
     std::function<void()> run;
   };
 
@@ -31,8 +39,8 @@ class CopyThreads {
   ~CopyThreads();
   CopyThreads(const CopyThreads&) = delete;
 
-  /// Copies with the same place or with common memory run in the order of their calls. If the
-  /// system has no thread, the copy is done at the end of the call.
+  /// Copies with common memory or with common bytes of a place run in the order of their calls. If
+  /// the system has no thread, the copy is done at the end of the call.
   void start(Copy copy);
   /// Waits for the copies that use the memory. Throws the error of a copy to it.
   void finish(const void* memory, uint64_t bytes);

@@ -59,11 +59,13 @@ class CpuMemoryWithStore : public CpuMemory {
   }
   void start_upload(void* block, const void* place, const CopyRegion& region) override {
     const auto read = [=] { static_cast<const SpillPlace*>(place)->read(block, region); };
-    copy_threads().start({CopyWay::to_memory, block, end_in_block(region), place, read});
+    copy_threads().start(
+        {CopyWay::to_memory, block, end_in_block(region), place, rows_of_place(region), read});
   }
   void start_download(void* place, void* block, const CopyRegion& region) override {
     const auto write = [=] { static_cast<SpillPlace*>(place)->write(block, region); };
-    copy_threads().start({CopyWay::to_store, block, end_in_block(region), place, write});
+    copy_threads().start(
+        {CopyWay::to_store, block, end_in_block(region), place, rows_of_place(region), write});
   }
   void finish_copies_of_block(const void* block, uint64_t bytes) override {
     copy_threads().finish(block, bytes);
@@ -77,6 +79,19 @@ class CpuMemoryWithStore : public CpuMemory {
     CopyRegion region;
     region.row = bytes;
     return region;
+  }
+
+  /// Planes whose distance is no multiple of that of rows are one long row.
+  static RowsOfPlace rows_of_place(const CopyRegion& region) {
+    RowsOfPlace rows{.first = region.host.first, .row = region.row};
+    region.for_each_row([&](uint64_t, uint64_t on_host) { rows.end = on_host + region.row; });
+    const uint64_t rows_apart = region.rows > 1 ? region.host.row_pitch : 0;
+    const uint64_t planes_apart = region.planes > 1 ? region.host.plane_pitch : 0;
+    if (!rows_apart)
+      rows.pitch = planes_apart;
+    else if (planes_apart % rows_apart == 0)
+      rows.pitch = rows_apart;
+    return rows;
   }
 
   static uint64_t end_in_block(const CopyRegion& region) {

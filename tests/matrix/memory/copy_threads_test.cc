@@ -22,6 +22,7 @@ namespace kaiseki {
 namespace {
 
 constexpr uint64_t kBytes = uint64_t{4} << 20;
+constexpr RowsOfPlace kAll;
 
 /// A place whose copies wait, or fail.
 struct TestStore {
@@ -71,8 +72,8 @@ TEST_CASE("copy threads: copies with the same place run in the order of their ca
   std::string order;
   CopyThreads threads;
   for (int i = 0; i < 50; ++i) {
-    threads.start({CopyWay::to_store, memory.data(), 8, &place, [&] { order += 'w'; }});
-    threads.start({CopyWay::to_memory, other.data(), 8, &place, [&] { order += 'r'; }});
+    threads.start({CopyWay::to_store, memory.data(), 8, &place, kAll, [&] { order += 'w'; }});
+    threads.start({CopyWay::to_memory, other.data(), 8, &place, kAll, [&] { order += 'r'; }});
   }
   threads.finish_all();
   CHECK(order.size() == 100);
@@ -86,10 +87,37 @@ TEST_CASE("copy threads: copies in both directions run at the same time") {
   std::latch both(2);  // each copy waits for the other
   CopyThreads threads;
   const auto meet = [&] { both.arrive_and_wait(); };
-  threads.start({CopyWay::to_store, memory.data(), 8, &places[0], meet});
-  threads.start({CopyWay::to_memory, memory.data() + 8, 8, &places[1], meet});
+  threads.start({CopyWay::to_store, memory.data(), 8, &places[0], kAll, meet});
+  threads.start({CopyWay::to_memory, memory.data() + 8, 8, &places[1], kAll, meet});
   threads.finish(memory.data(), 16);
   CHECK(both.try_wait());
+}
+
+TEST_CASE("copy threads: copies with other bytes of a place run at the same time") {
+  // Rows of 8 bytes in every 32, of which the last begins at 64.
+  const RowsOfPlace rows{.first = 8, .row = 8, .pitch = 32, .end = 80};
+  const auto check = [&](const RowsOfPlace& others, bool together) {
+    std::array<char, 16> memory{};
+    const char place = 0;
+    std::latch opened(1);
+    std::atomic<bool> ran = false;
+    CopyThreads threads;
+    threads.start({CopyWay::to_store, memory.data(), 8, &place, rows, [&] { opened.wait(); }});
+    threads.start({CopyWay::to_memory, memory.data() + 8, 8, &place, others, [&] { ran = true; }});
+    if (together) threads.finish(memory.data() + 8, 8);
+    CHECK(ran == together);
+    opened.count_down();
+    threads.finish_all();
+    CHECK(ran);
+  };
+  check({.first = 16, .row = 8, .pitch = 32, .end = 88}, true);
+  check({.first = 32, .row = 8, .pitch = 32, .end = 72}, true);
+  check({.first = 80, .row = 8, .end = 88}, true);
+  check({.first = 0, .row = 8, .end = 8}, true);
+  check({.first = 40, .row = 8, .pitch = 32, .end = 80}, false);
+  check({.first = 15, .row = 2, .pitch = 32, .end = 81}, false);
+  check({.first = 16, .row = 8, .pitch = 16, .end = 72}, false);
+  check({.first = 28, .row = 16, .pitch = 32, .end = 76}, false);  // goes on in the next row
 }
 
 TEST_CASE("copy threads: finish() waits for the copies of the memory, and only for these") {
@@ -98,8 +126,8 @@ TEST_CASE("copy threads: finish() waits for the copies of the memory, and only f
   std::latch opened(1);
   std::atomic<bool> read = false;
   CopyThreads threads;
-  threads.start({CopyWay::to_store, memory.data(), 8, &places[0], [&] { opened.wait(); }});
-  threads.start({CopyWay::to_memory, memory.data() + 8, 8, &places[1], [&] { read = true; }});
+  threads.start({CopyWay::to_store, memory.data(), 8, &places[0], kAll, [&] { opened.wait(); }});
+  threads.start({CopyWay::to_memory, memory.data() + 8, 8, &places[1], kAll, [&] { read = true; }});
   threads.finish(memory.data() + 8, 8);
   CHECK(read);
   CHECK(threads.uses(memory.data() + 7, 1));
@@ -114,11 +142,11 @@ TEST_CASE("copy threads: an error stays until the memory or the place has other 
   const char place = 0;
   CopyThreads threads;
   const auto fail = [] { throw Error("[memory] broken"); };
-  threads.start({CopyWay::to_store, memory.data(), 8, &place, fail});
+  threads.start({CopyWay::to_store, memory.data(), 8, &place, kAll, fail});
   threads.finish(memory.data(), 8);  // the memory is as it was
   bool read = false;
   const auto start_read = [&] {
-    threads.start({CopyWay::to_memory, memory.data() + 8, 8, &place, [&] { read = true; }});
+    threads.start({CopyWay::to_memory, memory.data() + 8, 8, &place, kAll, [&] { read = true; }});
   };
   start_read();
   for (int i = 0; i < 2; ++i)
