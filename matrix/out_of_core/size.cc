@@ -12,6 +12,7 @@ namespace kaiseki::pieces {
 namespace {
 
 constexpr double kCopySeconds = 4e-6;  // of a copy, without its bytes
+constexpr int64_t kEverySize = 1 << 16, kFewer = 50;
 
 bool comes_back(Buffer& buffer) {
   if (buffer.bytes() > largest_block(buffer.device())) return false;
@@ -36,9 +37,13 @@ PieceCosts piece_costs(Device device) {
 }
 
 std::vector<int64_t> piece_sizes(int64_t all) {
+  const bool every = all <= kEverySize;
   std::vector<int64_t> sizes;
-  for (int64_t size = 1; size < all; size = ceil_div(all, ceil_div(all, size) - 1))
-    sizes.push_back(ceil_div(all, ceil_div(all, size)));
+  for (int64_t size = 1; size < all;) {
+    const int64_t pieces = ceil_div(all, size);
+    sizes.push_back(ceil_div(all, pieces));
+    size = ceil_div(all, pieces - (every ? 1 : ceil_div(pieces, kFewer)));
+  }
   sizes.push_back(all);
   return sizes;
 }
