@@ -237,7 +237,9 @@ TEST_CASE("memory model: a backward pass from one of two outputs fits the predic
   const auto expected =
       gradients_of_first_output(json(R"(, "outputs": {"first": "f"})"), predicted * 2);
   const auto gradients = gradients_of_first_output(both, predicted * 11 / 10);
-  for (const auto& [name, values] : gradients) {
+  for (const auto& gradient : gradients) {
+    const std::string& name = gradient.first;
+    const std::vector<float>& values = gradient.second;
     CAPTURE(name);
     const bool of_other_head = name[0] >= 'g';
     CHECK(values == (of_other_head ? std::vector<float>(values.size()) : expected.at(name)));
