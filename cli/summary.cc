@@ -47,6 +47,7 @@ std::string plan_text(const nn::TrainingPrediction& found) {
   std::string text = "the backward pass computes the outputs of " +
                      format_count(static_cast<int64_t>(found.again.size())) + " layers again";
   if (found.leaves != 0) text += ", and " + format_bytes(found.leaves) + " leave the device";
+  if (found.in_pieces != 0) text += "; " + format_count(found.in_pieces) + " steps run in pieces";
   return text;
 }
 

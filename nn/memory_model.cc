@@ -38,7 +38,8 @@ class PassMemory {
       const uint64_t others = bytes_of_others(time, i);
       peak_ = live_;
       (this->*step)(i);
-      steps.push_back({peak_, peak_ - others});
+      const uint64_t own = peak_ - others;
+      steps.push_back({peak_, own, own / pieces_of(plan_.steps[i])});
     };
     for (size_t i = 0; i < plan_.steps.size(); ++i)
       run(plan_.forward_time(i), i, &PassMemory::forward);
@@ -61,6 +62,15 @@ class PassMemory {
   uint64_t bytes_of(int value) const { return bytes_of(graph_.shape_of(value)); }
   const GraphNode& node_of(const PlanStep& step) const {
     return graph_.nodes[static_cast<size_t>(step.node)];
+  }
+
+  /// Batch normalization divides channels, and other steps divide at least samples.
+  uint64_t pieces_of(const PlanStep& step) const {
+    const Shape& sample = node_of(step).shape.output;
+    const bool by_channel = node_of(step).layer->couples_samples(plan_.options.phase);
+    return static_cast<uint64_t>(std::max<int64_t>(1, !by_channel     ? batch_
+                                                      : sample.rank() ? sample[0]
+                                                                      : 1));
   }
 
   /// The tensors that the step at this time neither reads nor writes.

@@ -15,6 +15,7 @@ namespace kaiseki::nn {
 struct StepMemory {
   uint64_t peak = 0;  // the highest sum
   uint64_t own = 0;   // of it, the tensors that the step reads or writes; others may wait elsewhere
+  uint64_t piece = 0;  // of them, a piece: about a sample or a channel, if the step runs in pieces
 };
 
 /// By time of the plan: the bytes of a pass with `batch` samples. Counts inputs, values, gradients

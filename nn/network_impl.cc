@@ -72,6 +72,8 @@ FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t 
     what += "; the backward pass computes " + std::to_string(again) + " tensors again";
   if (fitted.leaves != 0)
     what += "; " + format_bytes(fitted.leaves) + " leave the device for a while";
+  if (fitted.in_pieces != 0)
+    what += "; " + std::to_string(fitted.in_pieces) + " steps run in pieces";
   if (!what.empty() && fitted.missing == 0)  // otherwise an error is likely to follow
     log_warning_once("fitted pass", "a pass needs more than the " + format_bytes(room) +
                                         " that the device has for its tensors" + what);

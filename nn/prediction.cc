@@ -60,6 +60,7 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
       fit_to_device(graph, whole, ceil_div(batch, result.parts), room, device);
   result.peak = fitted.peak - fitted.leaves;
   result.leaves = fitted.leaves;
+  result.in_pieces = fitted.in_pieces;
   result.missing = fitted.missing;
   result.seconds = fitted.seconds == 0 ? result.seconds_in_core
                                        : static_cast<double>(result.parts) * fitted.seconds;

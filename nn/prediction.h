@@ -17,6 +17,7 @@ struct TrainingPrediction {
   int64_t parts = 1;                        // in which the minibatch runs
   uint64_t peak = 0;                        // tensors of a pass that stay on the device
   uint64_t leaves = 0;                      // of each pass, and come back
+  int64_t in_pieces = 0;                    // steps whose own tensors do not fit
   uint64_t missing = 0;                     // beyond the memory, even so
   double seconds = 0, seconds_in_core = 0;  // of the forward and the backward pass
   std::set<std::string> again = {};         // layers whose outputs the backward pass computes again

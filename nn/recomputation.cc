@@ -69,20 +69,26 @@ class RecomputationSearch {
 
   void judge(Trial& trial) const {
     FittedPlan& fitted = trial.fitted;
-    uint64_t own = 0;
+    uint64_t least = 0, over_link = 0;
     for (const StepMemory& step :
          predict_memory(graph_, fitted.plan, limits_.batch, limits_.rounded)) {
       fitted.peak = std::max(fitted.peak, step.peak);
-      own = std::max(own, step.own);
+      if (beyond_room(step.own) != 0) {
+        ++fitted.in_pieces;
+        over_link += step.own;
+      }
+      least = std::max(least, step.piece);
       trial.excess += static_cast<double>(beyond_room(step.peak));
     }
     trial.backward = backward_seconds(fitted.plan);
     fitted.seconds = forward_ + trial.backward;
     const uint64_t beyond = beyond_room(fitted.peak);
-    fitted.missing = limits_.rates.link ? beyond_room(own) : beyond;
+    fitted.missing = limits_.rates.link ? beyond_room(least) : beyond;
     if (limits_.rates.link && beyond != 0) {
       fitted.leaves = beyond;
-      fitted.seconds = with_link(static_cast<double>(beyond), trial.backward, *limits_.rates.link);
+      // About half of the tensors of a step in pieces are copied to the device, and half back.
+      const double moved = static_cast<double>(beyond) + static_cast<double>(over_link) / 2;
+      fitted.seconds = with_link(moved, trial.backward, *limits_.rates.link);
     }
   }
 

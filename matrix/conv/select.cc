@@ -2,6 +2,7 @@
 #include "matrix/conv/select.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -9,7 +10,9 @@
 #include "base/error.h"
 #include "matrix/backend/operations/pooling.h"
 #include "matrix/conv/run_plan.h"
+#include "matrix/has_devices.h"
 #include "matrix/memory/workspace.h"
+#include "matrix/out_of_core/size.h"
 
 namespace kaiseki {
 namespace {
@@ -58,11 +61,6 @@ void run_convolution(Backend& backend, const ConvProblem& problem, const ConvArg
 }
 
 bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvArgs args) {
-  if (args.x->buffer().left_device()) try {
-      args.x->buffer().on_device(Access::read);
-    } catch (const OutOfMemory&) {  // the convolution alone can run in pieces
-      return false;
-    }
   Workspace& shared = backend.device().workspace();
   const Workspace::Caller caller = caller_of(problem, args);
   shared.begin_convolution(caller);
@@ -84,6 +82,8 @@ bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvAr
     indices = Tensor(shape, DType::i32, args.x->device());
     pooling.indices = &indices;
   }
+  const std::array<const Tensor*, 4> tensors = {args.x, pooling.y, pooling.indices, pooling.dy};
+  if (kHasDevices && pieces::needs_pieces(tensors)) return false;  // each operation runs alone
   const PoolingArgs& wanted = *std::exchange(args.pooling, &pooling);
   try {
     Workspace::HeldBlock workspace;
