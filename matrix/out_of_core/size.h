@@ -32,8 +32,8 @@ struct PieceSeconds {
   }
 };
 
-/// The smallest sizes that give each number of pieces, in ascending order. Of very many, those whose
-/// numbers differ by about 2 %.
+/// The smallest sizes that give each number of pieces, in ascending order. Of very many, those
+/// whose numbers differ by about 2 %.
 std::vector<int64_t> piece_sizes(int64_t all);
 
 /// The largest block of the device in bytes.
