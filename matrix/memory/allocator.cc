@@ -127,7 +127,8 @@ void* Allocator::take_part(uint64_t size, bool estimate) {
   if (void* part = divided_.take_idle(size)) return part;
   if (has_room(size, estimate)) {
     if (void* part = divided_.take_empty(size)) return part;
-    if (add_block(size)) return divided_.take(size);
+    if (add_block(size))
+      if (void* part = divided_.take_idle(size)) return part;
   }
   return divided_.take(size);
 }
