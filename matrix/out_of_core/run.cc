@@ -69,7 +69,12 @@ class PieceRunner {
  public:
   PieceRunner(std::string_view operation, Device device, const Division& division,
               const RunPiece& run)
-      : operation_(operation), device_(device), division_(division), run_(run) {}
+      : operation_(operation),
+        device_(device),
+        division_(division),
+        run_(run),
+        costs_(piece_costs(device)),
+        largest_(largest_block(device)) {}
 
   void run_all() {
     choose();
@@ -98,12 +103,11 @@ class PieceRunner {
   /// Takes the fastest size of all cuts. If nothing has room, the tensors on the device leave it.
   void choose() {
     let_others_leave();
-    const PieceCosts costs = piece_costs(device_);
-    if (choose_size(costs)) return;
+    if (choose_size()) return;
     for (const PieceOperand& operand : division_.operands)
       if (std::ranges::any_of(operand.axes, [](int axis) { return axis != kWhole; })) {
         operand.whole.buffer().leave_device();
-        if (choose_size(costs)) return;
+        if (choose_size()) return;
       }
     const MemoryAccount account = device_.memory().account();
     throw OutOfMemory(device_.name(), {smallest_, account.in_use, account.cached, account.budget},
@@ -115,22 +119,22 @@ class PieceRunner {
     uint64_t bytes = 0;
     for (const PieceOperand& operand : division_.operands) bytes += operand.whole.bytes();
     const uint64_t budget = device_.memory().account().budget;
-    const uint64_t wanted = std::min({bytes, budget / 2, largest_block(device_)});
+    const uint64_t wanted = std::min({bytes, budget / 2, largest_});
     if (room_for_pieces(device_) < wanted) try {
         Tensor({static_cast<int64_t>(wanted)}, DType::u8, device_);  // the allocator makes room
       } catch (const OutOfMemory&) {
       }
   }
 
-  bool choose_size(const PieceCosts& costs) {
+  bool choose_size() {
     smallest_ = UINT64_MAX;
     for (const bool adds : {false, true})
       for (uint64_t at_once = kPiecesAtOnce; at_once > 0; --at_once)
-        if (choose_size(costs, adds, at_once)) return true;
+        if (choose_size(adds, at_once)) return true;
     return false;
   }
 
-  bool choose_size(const PieceCosts& costs, bool adds, uint64_t at_once) {
+  bool choose_size(bool adds, uint64_t at_once) {
     std::optional<double> shortest;
     for (size_t cut = 0; cut < division_.cuts.size(); ++cut) {
       if (division_.cuts[cut].adds != adds) continue;
@@ -142,8 +146,8 @@ class PieceRunner {
         const uint64_t all = kept + at_once * *bytes + scratch_bytes(cut, size);
         smallest_ = std::min(smallest_, all);
         if (all > room) break;
-        const double seconds = seconds_of(tensors, cut, size, costs)
-                                   .of_all(ceil_div(division_.cuts[cut].length, size));
+        const double seconds =
+            seconds_of(tensors, cut, size).of_all(ceil_div(division_.cuts[cut].length, size));
         if (shortest && seconds >= *shortest) continue;
         shortest = seconds;
         cut_ = cut;
@@ -170,33 +174,31 @@ class PieceRunner {
   /// Nothing if a tensor is larger than the device's largest block.
   std::optional<uint64_t> bytes_of_piece(const std::vector<CutTensor>& tensors,
                                          int64_t size) const {
-    const uint64_t largest = largest_block(device_);
     uint64_t all = 0;
     for (size_t i = 0; i < tensors.size(); ++i) {
       const CutTensor& one = tensors[i];
       if (!one.copied || one.same_as != i) continue;
       const uint64_t bytes = one.part(0, size).bytes();
-      if (bytes > largest) return {};
+      if (bytes > largest_) return {};
       all += device_.memory().rounded(bytes);
     }
     return all;
   }
 
-  PieceSeconds seconds_of(const std::vector<CutTensor>& tensors, size_t cut, int64_t size,
-                          const PieceCosts& costs) const {
+  PieceSeconds seconds_of(const std::vector<CutTensor>& tensors, size_t cut, int64_t size) const {
     const double share =
         static_cast<double>(size) / static_cast<double>(division_.cuts[cut].length);
-    PieceSeconds seconds{.compute = share * division_.multiply_adds * costs.multiply_add};
+    PieceSeconds seconds{.compute = share * division_.multiply_adds * costs_.multiply_add};
     for (size_t i = 0; i < tensors.size(); ++i) {
       const CutTensor& one = tensors[i];
       if (one.axis == kWhole) continue;
       const Tensor part = one.part(0, size);
       const auto bytes = static_cast<double>(part.bytes());
-      seconds.compute += bytes * costs.byte;
+      seconds.compute += bytes * costs_.byte;
       if (!one.outside || one.same_as != i) continue;
-      const double copies = static_cast<double>(rows_of_copy(part)) * costs.copy;
-      if (one.reads) seconds.in += bytes * costs.to_device + copies;
-      if (one.writes) seconds.out += bytes * costs.to_host + copies;
+      const double copies = static_cast<double>(rows_of_copy(part)) * costs_.copy;
+      if (one.reads) seconds.in += bytes * costs_.to_device + copies;
+      if (one.writes) seconds.out += bytes * costs_.to_host + copies;
     }
     return seconds;
   }
@@ -254,6 +256,8 @@ class PieceRunner {
   const Device device_;
   const Division& division_;
   const RunPiece& run_;
+  const PieceCosts costs_;
+  const uint64_t largest_;  // bytes of a block
   size_t cut_ = 0;
   int64_t size_ = 0;
   uint64_t smallest_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/out_of_core/size.h"
 
+#include <optional>
+
 #include "base/error.h"
 #include "matrix/ceil_div.h"
 #include "matrix/cost/rates.h"
@@ -48,14 +50,15 @@ std::vector<int64_t> piece_sizes(int64_t all) {
   return sizes;
 }
 
-/// A backend that does not know its limit says 0.
+/// A backend that does not know its limit says 0. The CPU reads files for its information.
 uint64_t largest_block(Device device) {
-  const uint64_t bytes = device.info().max_allocation;
+  const uint64_t bytes = device.is_cpu() ? 0 : device.info().max_allocation;
   return bytes ? bytes : UINT64_MAX;
 }
 
 uint64_t room_for_pieces(Device device) {
-  return room_for_tensors(device).value_or(device.info().memory / 2);
+  const std::optional<uint64_t> room = room_for_tensors(device);
+  return room ? *room : device.info().memory / 2;
 }
 
 bool needs_pieces(std::span<const Tensor* const> tensors) {
