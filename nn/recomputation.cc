@@ -14,6 +14,7 @@ namespace {
 /// A backward step computes two products of the size of the forward step's: for the gradients of
 /// its input and of its filter.
 constexpr double kBackward = 2;
+constexpr double kOtherRates[] = {8, 1.0 / 8, 64, 1.0 / 64};
 constexpr uint64_t kRoomParts = 8;  // the last part is for the workspace of convolutions
 
 class RecomputationSearch {
@@ -24,6 +25,8 @@ class RecomputationSearch {
     found_.fitted.plan = plan;
     judge(found_);
   }
+
+  const FittedPlan& of_given_plan() const { return found_.fitted; }
 
   FittedPlan run() {
     Trial best = found_;
@@ -185,7 +188,17 @@ class RecomputationSearch {
 }  // namespace
 
 FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits) {
-  return RecomputationSearch(graph, plan, limits).run();
+  FittedPlan best = RecomputationSearch(graph, plan, limits).run();
+  // The rates decide which values are dropped first. With other rates the search may find a fit.
+  for (const double factor : kOtherRates) {
+    if (best.missing == 0) break;
+    PassLimits others = limits;
+    others.rates.multiply_adds *= factor;
+    const FittedPlan other = RecomputationSearch(graph, plan, others).run();
+    if (other.missing < best.missing)
+      best = RecomputationSearch(graph, other.plan, limits).of_given_plan();
+  }
+  return best;
 }
 
 FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
