@@ -7,7 +7,9 @@
 #include <regex>
 #include <sstream>
 
+#include "matrix/cost/rates.h"
 #include "nn/network.h"
+#include "nn/prediction.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
 #include "tests/support/source_dir.h"
@@ -160,3 +162,13 @@ TEST_CASE("models: a step of ResNet-18") { check_everywhere("resnet18"); }
 TEST_CASE("models: a step of ResNet-50") { check_everywhere("resnet50"); }
 TEST_CASE("models: a step of MobileNet") { check_everywhere("mobilenet"); }
 TEST_CASE("models: a step of SqueezeNet") { check_everywhere("squeezenet"); }
+
+TEST_CASE("recomputation: whether ResNet-50 fits does not depend on the rates") {
+  const std::string file = source_dir() + "/models/resnet50.json";
+  for (const double multiply_adds : {1e8, 1e9, 1e10, 1e11, 1e12, 1e13}) {
+    CAPTURE(multiply_adds);
+    set_device_rates(DeviceRates{.multiply_adds = multiply_adds, .bytes = 1e10});
+    CHECK(nn::predict_training(file, 32, uint64_t{1500} << 20, Device::cpu()).missing == 0);
+  }
+  set_device_rates({});
+}
