@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "matrix/memory/out_of_core.h"
+
 namespace kaiseki {
 
 void DivisionMaker::cut_sum(int64_t& length, float& beta) {
@@ -38,6 +40,10 @@ bool needs_pieces(const pieces::Division& division) {
   std::vector<const Tensor*> tensors;
   for (const pieces::PieceOperand& operand : division.operands) tensors.push_back(&operand.whole);
   return pieces::needs_pieces(tensors);
+}
+
+bool may_find_no_room(const pieces::Division& division) {
+  return division.scratch_bytes != 0 && tensors_can_leave(division.operands[0].whole.device());
 }
 
 }  // namespace kaiseki

@@ -19,6 +19,8 @@ namespace kaiseki {
 class OutsideFinder {
  public:
   bool found() const { return found_; }
+  /// Returns whether the operation allocates a tensor that may find no room.
+  bool has_scratch() const { return has_scratch_; }
 
   void cut(int64_t&) {}
   void cut_sum(int64_t&, float&) {}
@@ -26,14 +28,14 @@ class OutsideFinder {
   void cut_at(int64_t, const Begin&) {}
   void cut_at(int64_t) {}
   void any_strides() {}
-  void scratch(uint64_t) {}
+  void scratch(uint64_t) { has_scratch_ = true; }
   void reads(const Tensor* tensor, const Shape&, const Shape&) { look(tensor); }
   void writes(const Tensor* tensor, const Shape&, const Shape&) { look(tensor); }
   void updates(const Tensor* tensor, const Shape&, const Shape&) { look(tensor); }
 
  private:
   void look(const Tensor* tensor) { found_ |= tensor && tensor->buffer().left_device(); }
-  bool found_ = false;
+  bool found_ = false, has_scratch_ = false;
 };
 
 /// For divide(): how the arguments are divided. It changes them into those of a piece.
@@ -49,7 +51,7 @@ class DivisionMaker {
   }
   /// The tensors that follow may have any strides. Otherwise all parts are contiguous.
   void any_strides() { any_strides_ = true; }
-  /// The bytes of a tensor that the operation allocates.
+  /// The bytes of a tensor that the operation allocates before it computes.
   void scratch(uint64_t bytes) { division_.scratch_bytes = bytes; }
 
   /// A tensor, viewed as `shape`. `axes`: by cut, the axis that is cut, or kWhole. May be null.
@@ -86,9 +88,12 @@ class DivisionMaker {
   bool any_strides_ = false;
 };
 
-/// Runs the operation on the device's backend. Runs pieces if a tensor is outside and not all have
-/// room.
+/// Returns whether a tensor is outside the device and not all of them find room there.
 bool needs_pieces(const pieces::Division& division);
+
+/// Returns whether a tensor that the operation allocates can make it fail. It then has computed
+/// nothing yet.
+bool may_find_no_room(const pieces::Division& division);
 
 /// As run_operation(), for an operation that can be divided.
 template <class Args, class Prepare>
@@ -98,12 +103,16 @@ void run_divisible(const Operation<Args>& operation, const Tensor& tensor, const
     Args piece = args;
     OutsideFinder outside;
     piece.divide(outside);
-    if (outside.found()) {
+    if (outside.found() || outside.has_scratch()) {
       const auto run = [&](Backend& backend) {
         prepare(backend);
         DivisionMaker maker;
         if (backend.device() == tensor.device()) piece.divide(maker);
-        if (!needs_pieces(maker.division())) return backend.run(operation, args);
+        if (!needs_pieces(maker.division())) try {
+            return backend.run(operation, args);
+          } catch (const OutOfMemory&) {
+            if (!may_find_no_room(maker.division())) throw;
+          }
         pieces::run_in_pieces(operation.name, tensor.device(), maker.division(),
                               [&](std::span<Tensor> tensors, const pieces::PieceRange& range) {
                                 maker.set(tensors, range);
