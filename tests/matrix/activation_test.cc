@@ -12,7 +12,7 @@ TEST_CASE("activation: each has a name of its own") {
   std::set<std::string_view> names;
   for (Activation kind : kActivations) names.insert(activation_name(kind));
   CHECK(names.size() == kActivations.size());
-  CHECK(std::ranges::count(kActivations, Activation::tanh) == 1);
+  CHECK(std::count(kActivations.begin(), kActivations.end(), Activation::tanh) == 1);
   CHECK(activation_name(Activation::leaky_relu) == "leaky_relu");
   CHECK(activation_name(static_cast<Activation>(200)).empty());
 }
