@@ -72,8 +72,9 @@ bool Swapping::evict(uint64_t bytes) {
   uint64_t released = 0;
   for (const SwapCandidate& one : candidates()) {
     if (released >= bytes) break;
-    released += one.buffer->bytes();
     one.buffer->leave_device();
+    if (!one.buffer->left_device()) continue;  // its store is gone
+    released += one.buffer->bytes();
     if (one.history && now_ < run_.plan->steps.size()) *one.history = 1;
   }
   return released != 0;

@@ -21,9 +21,9 @@ struct DeviceRates {
 };
 
 /// Measures the rates once in a process, in about a tenth of a second. A rate of the tuning file
-/// stays if the new one differs by at most 20 %. A policy that measures nothing, or a lack of
-/// memory, gives the rates of the file, and fixed rates in place of unknown ones. A fixed rate
-/// never enters the file.
+/// stays if the new one differs by at most 20 %. If a policy measures nothing, or memory is
+/// short, the rates of the file count. Unknown rates are then fixed. A fixed rate never enters the
+/// file.
 DeviceRates device_rates(Device device);
 
 /// For tests: the rates of every device from now on. Without a value, they are known or measured.

@@ -108,6 +108,8 @@ void Buffer::allocate_host_copy(bool backing) {
     } catch (const OutOfMemory&) {
       if (device_.is_cpu()) throw;
     }
+  if (device_.is_cpu())
+    throw Error(message("memory", "a tensor left the CPU, and its store is gone"));
   host_ = staging().allocate(bytes_);
   host_memory_ = &staging();
 }
@@ -156,8 +158,14 @@ void* Buffer::host(Access access) {
   return host_;
 }
 
+/// Threads may read a CPU tensor at the same time, so such a read writes nothing. The way back of a
+/// tensor that left is for one thread.
 void* Buffer::on_device(Access access) {
   if (access != Access::read) change();
+  if (device_.is_cpu() && block_ && !copying_) {
+    if (access != Access::read) host_valid_ = false;
+    return block_;
+  }
   void* const block = enter_device(access);
   if (copying_ && device_.is_cpu()) {
     device_.memory().copies().finish_copies_of_block(block, bytes_);

@@ -53,14 +53,16 @@ void CopyThreads::start(Copy copy) {
   changed_.notify_all();
 }
 
-/// The first copy that can run. Nothing before it uses the same memory or place, or runs in the
-/// same direction.
+/// The first copy that can run. None runs in its direction, and none before it uses the same memory
+/// or bytes of the place.
 CopyThreads::Copies::iterator CopyThreads::next() {
   for (auto at = copies_.begin(); at != copies_.end(); ++at) {
-    if (at->runs) continue;
+    if (at->runs || std::ranges::any_of(copies_, [&](const Waiting& other) {
+          return other.runs && other.copy.way == at->copy.way;
+        }))
+      continue;
     const bool waits = std::any_of(copies_.begin(), at, [&](const Waiting& earlier) {
-      return (earlier.runs && earlier.copy.way == at->copy.way) ||
-             (earlier.copy.place == at->copy.place &&
+      return (earlier.copy.place == at->copy.place &&
               !are_apart(earlier.copy.rows, at->copy.rows)) ||
              overlaps(earlier.copy, at->copy.memory, at->copy.bytes);
     });
@@ -84,12 +86,16 @@ void CopyThreads::work() {
   }
 }
 
-/// A copy from a place fails as the earlier copy to it did.
+/// A copy from a place fails as the earlier copy to it did, until another one replaces its bytes.
 void CopyThreads::run(const Copy& copy, Lock& lock) {
-  const auto earlier = std::ranges::find_if(failures_, [&](const Failure& one) {
+  const auto has_failed = [&](const Failure& one) {
     return one.way == CopyWay::to_store && one.place == copy.place;
-  });
-  std::exception_ptr error = earlier == failures_.end() ? nullptr : earlier->error;
+  };
+  std::exception_ptr error;
+  if (copy.way == CopyWay::to_memory)
+    if (const auto earlier = std::ranges::find_if(failures_, has_failed);
+        earlier != failures_.end())
+      error = earlier->error;
   lock.unlock();
   if (!error) try {
       copy.run();
@@ -97,7 +103,13 @@ void CopyThreads::run(const Copy& copy, Lock& lock) {
       error = std::current_exception();
     }
   lock.lock();
-  if (error) failures_.push_back({copy.way, copy.memory, copy.bytes, copy.place, error});
+  if (error)
+    failures_.push_back({copy.way, copy.memory, copy.bytes, copy.place, copy.rows, error});
+  else if (copy.way == CopyWay::to_store)
+    std::erase_if(failures_, [&](const Failure& one) {
+      return has_failed(one) && copy.rows.pitch == 0 && copy.rows.first <= one.rows.first &&
+             one.rows.end <= copy.rows.end;
+    });
 }
 
 template <typename Condition>
@@ -124,6 +136,12 @@ bool CopyThreads::uses(const void* memory, uint64_t bytes) const {
   std::lock_guard lock(mutex_);
   return std::ranges::any_of(
       copies_, [&](const Waiting& waiting) { return overlaps(waiting.copy, memory, bytes); });
+}
+
+bool CopyThreads::uses_place(const void* place) const {
+  std::lock_guard lock(mutex_);
+  return std::ranges::any_of(copies_,
+                             [&](const Waiting& waiting) { return waiting.copy.place == place; });
 }
 
 void CopyThreads::forget(const void* memory, uint64_t bytes) {

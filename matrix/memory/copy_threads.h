@@ -48,6 +48,7 @@ class CopyThreads {
   void finish_all();
   /// Returns whether a copy that is not over uses the memory.
   bool uses(const void* memory, uint64_t bytes) const;
+  bool uses_place(const void* place) const;
   /// The memory or the place will have other contents. Both wait for its copies, and forget their
   /// errors.
   void forget(const void* memory, uint64_t bytes);
@@ -59,6 +60,7 @@ class CopyThreads {
     const void* memory;
     uint64_t bytes;
     const void* place;
+    RowsOfPlace rows;
     std::exception_ptr error;
   };
   using Lock = std::unique_lock<std::mutex>;

@@ -79,14 +79,18 @@ class SpillFile : public SpillPlace {
   const int descriptor_;
 };
 
-/// Reserves the room on the disk, so that a full disk is noticed now. Returns nullptr then.
+/// Reserves the room on the disk, so that a full disk is noticed now. Returns nullptr then, and if
+/// too many files are open.
 std::unique_ptr<SpillPlace> make_file(const std::filesystem::path& folder, uint64_t bytes) {
   const int descriptor = open_unnamed(folder);
+  if (descriptor < 0 && (errno == EMFILE || errno == ENFILE)) return nullptr;
   if (descriptor < 0) fail("make", errno);
   auto file = std::make_unique<SpillFile>(descriptor);
-  const int error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  int error = 0;
+  do error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
+  while (error == EINTR);
   if (error == 0) return file;
-  if (error != ENOSPC && error != EFBIG) fail("enlarge", error);
+  if (error != ENOSPC && error != EFBIG && error != EDQUOT) fail("enlarge", error);
   return nullptr;
 }
 
@@ -122,6 +126,9 @@ class SpillMemory : public RawMemory {
   }
 
   void reuse(void* block) override { copy_threads().forget_place(block); }
+  bool is_copied(const void* block, uint64_t) const override {
+    return copy_threads().uses_place(block);
+  }
 
  private:
   std::mutex mutex_;

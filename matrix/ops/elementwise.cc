@@ -94,7 +94,8 @@ class Call {
                           [&](std::span<Tensor> tensors, const pieces::PieceRange&) {
                             set_operands(tensors.first(inputs_.size()),
                                          tensors.subspan(inputs_.size()));
-                            backend.run(kElementwise, args_);
+                            run_or_fall_back(kElementwise.name, true, outputs[0],
+                                             [&](Backend& on) { on.run(kElementwise, args_); });
                           });
   }
 

@@ -24,7 +24,7 @@ bool can_copy_parts(const Tensor& whole);
 /// Copies the part to the piece. If the tensor left its device, the copy runs beside the device's
 /// kernels.
 void copy_to_piece(const Tensor& part, Tensor& piece);
-/// The other way round.
+/// Copies the piece to the part, in the same way.
 void copy_from_piece(Tensor& part, const Tensor& piece);
 
 }  // namespace kaiseki::pieces

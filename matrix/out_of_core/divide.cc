@@ -37,6 +37,7 @@ void DivisionMaker::set(std::span<Tensor> tensors, const pieces::PieceRange& ran
 }
 
 bool needs_pieces(const pieces::Division& division) {
+  if (division.cuts.empty()) return false;
   std::vector<const Tensor*> tensors;
   for (const pieces::PieceOperand& operand : division.operands) tensors.push_back(&operand.whole);
   return pieces::needs_pieces(tensors);

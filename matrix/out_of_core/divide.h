@@ -43,7 +43,7 @@ class DivisionMaker {
  public:
   /// The next way to cut: along this number of the arguments.
   void cut(int64_t& length) { add({.length = length}, &length); }
-  /// The same, where the results of pieces are added. `beta`: the factor of the earlier result.
+  /// As cut(). The results of pieces are added. `beta`: the factor of the earlier result.
   void cut_sum(int64_t& length, float& beta);
   /// The same for a length that is no argument. Calls begin(first) before each piece.
   void cut_at(int64_t length, std::function<void(int64_t first)> begin = nullptr) {
@@ -116,7 +116,8 @@ void run_divisible(const Operation<Args>& operation, const Tensor& tensor, const
         pieces::run_in_pieces(operation.name, tensor.device(), maker.division(),
                               [&](std::span<Tensor> tensors, const pieces::PieceRange& range) {
                                 maker.set(tensors, range);
-                                backend.run(operation, piece);
+                                run_or_fall_back(operation.name, true, tensor,
+                                                 [&](Backend& on) { on.run(operation, piece); });
                               });
       };
       return run_or_fall_back(operation.name, tensor.device().backend().has(operation), tensor,

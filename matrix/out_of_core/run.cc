@@ -109,8 +109,11 @@ class PieceRunner {
         operand.whole.buffer().leave_device();
         if (choose_size()) return;
       }
+    uint64_t bytes = 0;
+    for (const PieceOperand& operand : division_.operands) bytes += operand.whole.bytes();
     const MemoryAccount account = device_.memory().account();
-    throw OutOfMemory(device_.name(), {smallest_, account.in_use, account.cached, account.budget},
+    throw OutOfMemory(device_.name(),
+                      {std::min(smallest_, bytes), account.in_use, account.cached, account.budget},
                       text_from("no room for a piece of the operation ", operation_));
   }
 

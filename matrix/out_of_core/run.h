@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs an operation whose tensors do not fit the device together: piece by piece, while the next
-// piece is copied to the device and the last result is copied back.
+// Runs an operation in pieces if its tensors do not fit the device together. While one piece is
+// computed, the next is copied to the device and the last result is copied back.
 #pragma once
 
 #include <cstdint>

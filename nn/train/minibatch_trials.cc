@@ -52,6 +52,7 @@ void UpdaterTrials::restore() {
   updater_.iterator().set_batch_size(batch_size_);
   updater_.choose_parts_again();
   device.memory().trim();
+  if (Allocator* store = device.memory().backing()) store->trim();  // files of other sizes
   device.workspace().restart(workspace_);
   device.memory().reset_peak();
   restored_ = true;

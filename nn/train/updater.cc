@@ -68,7 +68,9 @@ Tensor Updater::reserve_batches() const {
   const std::optional<uint64_t> room = room_for_tensors(device);
   if (!device.is_cpu() || !room || *room < device.memory().rounded(bytes)) return {};
   try {
-    return Tensor({static_cast<int64_t>(bytes)}, DType::u8, device);
+    Tensor batches({static_cast<int64_t>(bytes)}, DType::u8, device);
+    batches.buffer().return_to_device();  // with a store it may have left at once
+    return batches;
   } catch (const OutOfMemory&) {
     return {};
   }

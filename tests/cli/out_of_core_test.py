@@ -5,23 +5,13 @@ import json
 import os
 import pathlib
 
-from support import check, main, refuses, works
+from support import check, deep_network, main, refuses, works
 
 ROOM = {"KAISEKI_SPILL_DIR": os.getcwd()}
 
 
-def network():
-    layers = []
-    for i in range(4):
-        layers += [{"name": f"conv{i}", "type": "convolution", "output_channels": 16, "kernel_size": 3, "padding": 1},
-                   {"name": f"norm{i}", "type": "batch_normalization"}, {"name": f"act{i}", "type": "tanh"}]
-    layers.append({"name": "fc", "type": "fully_connected", "output_size": 10})
-    pathlib.Path("net.json").write_text(json.dumps({"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": layers}))
-    return "net.json"
-
-
 def arguments(*options):
-    return ["train", network(), "--data", "digits:96:1", "--epochs", 1, "--eval-every", 0, "--batch-size", 32, "--seed", 3, "--device",
+    return ["train", deep_network(), "--data", "digits:96:1", "--epochs", 1, "--eval-every", 0, "--batch-size", 32, "--seed", 3, "--device",
             "cpu", "--tune", "off", "--workspace", "none", *options]
 
 
@@ -31,7 +21,7 @@ def weights(name, *options, env=None):
 
 
 def less_memory():
-    need = json.loads(works("bench", "train", network(), "--batch-size", 32, "--repeat", 1, "--seconds", 0.01, "--tune", "off",
+    need = json.loads(works("bench", "train", deep_network(), "--batch-size", 32, "--repeat", 1, "--seconds", 0.01, "--tune", "off",
                             "--workspace", "none").stdout)["memory"]
     return {"KAISEKI_DEVICE_MEMORY": str(need * 7 // 10)}
 

@@ -34,6 +34,17 @@ LENET = lenet_without_recipe()
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 
 
+def deep_network():
+    """Writes net.json, whose training has tensors that can leave the device. Returns the name."""
+    layers = []
+    for i in range(4):
+        layers += [{"name": f"conv{i}", "type": "convolution", "output_channels": 16, "kernel_size": 3, "padding": 1},
+                   {"name": f"norm{i}", "type": "batch_normalization"}, {"name": f"act{i}", "type": "tanh"}]
+    layers.append({"name": "fc", "type": "fully_connected", "output_size": 10})
+    pathlib.Path("net.json").write_text(json.dumps({"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": layers}))
+    return "net.json"
+
+
 def check(condition, what, detail=""):
     global passed, failed
     if condition:

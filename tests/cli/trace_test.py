@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 
-from support import LENET, check, kaiseki, main, opencl_is_there, refuses, works
+from support import LENET, check, deep_network, kaiseki, main, opencl_is_there, refuses, works
 
 # The loss is infinite after a few steps.
 DIVERGES = ["train", LENET, "--data", "digits:640:1", "--epochs", 1, "--eval-every", 0, "--batch-size", 64, "--lr", 1e30, "--tune", "off"]
@@ -64,12 +64,7 @@ def steps_of_the_cpu():
 
 
 def files_of_the_cpu():
-    layers = []
-    for i in range(4):
-        layers += [{"name": f"conv{i}", "type": "convolution", "output_channels": 16, "kernel_size": 3, "padding": 1},
-                   {"name": f"norm{i}", "type": "batch_normalization"}, {"name": f"act{i}", "type": "tanh"}]
-    layers.append({"name": "fc", "type": "fully_connected", "output_size": 10})
-    pathlib.Path("net.json").write_text(json.dumps({"inputs": {"image": {"shape": [1, 28, 28]}}, "layers": layers}))
+    deep_network()
     need = json.loads(works("bench", "train", "net.json", "--batch-size", 32, "--repeat", 1, "--seconds", 0.01, "--tune", "off",
                             "--workspace", "none").stdout)["memory"]
     rows = same_weights("net.json", "cpu", data="digits:96:1", env={"KAISEKI_DEVICE_MEMORY": str(need * 7 // 10),

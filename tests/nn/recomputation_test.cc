@@ -61,8 +61,8 @@ constexpr const char* kLargeHead = R"({"inputs": {"x": {"shape": [4, 40, 40]}}, 
     {"name": "q", "type": "tanh"}, {"name": "r", "type": "global_pooling"},
     {"name": "s", "type": "fully_connected", "output_size": 3}]%s})";
 
-/// The gradients of a backward pass from the first output, by name, with a budget of `bytes` beside
-/// what is in use.
+/// Returns the gradients by name after a backward pass from the first output. The budget is `bytes`
+/// more than is in use.
 std::map<std::string, std::vector<float>> gradients_of_first_output(const std::string& json,
                                                                     uint64_t bytes) {
   Allocator& memory = Device::cpu().memory();

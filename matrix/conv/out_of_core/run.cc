@@ -55,10 +55,28 @@ class ConvPieceRunner {
     Tensor x = {}, y = {};
   };
 
+  /// Throws OutOfMemory if there is no room on the device.
+  Tensor on_device(const Shape& shape) const {
+    Tensor tensor(shape, DType::f32, backend_.device());
+    tensor.buffer().return_to_device();
+    return tensor;
+  }
+
+  ConvPieceTensors tensors_of(const ConvPiece& piece) const {
+    const ConvProblem& p = piece.problem;
+    return {.x = on_device({p.n, p.c, p.h, p.w}),
+            .y = on_device({p.n, p.k, piece.y.count, p.out_w()})};
+  }
+
   void start(const ConvPiece& piece) {
     const ConvProblem& p = piece.problem;
-    next_.x = Tensor({p.n, p.c, p.h, p.w}, DType::f32, backend_.device());
-    next_.y = Tensor({p.n, p.k, piece.y.count, p.out_w()}, DType::f32, backend_.device());
+    try {
+      next_ = tensors_of(piece);
+    } catch (const OutOfMemory&) {
+      if (!last_.x.defined()) throw;
+      last_ = {};
+      next_ = tensors_of(piece);
+    }
     if (piece.has_padding) backend_.run(kFill, {&next_.x, 0});
     if (p.direction != ConvDirection::backward_data)
       copy_rows_to(next_.x, *args_.x, piece, piece.x);

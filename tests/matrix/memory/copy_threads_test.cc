@@ -9,12 +9,15 @@
 #include <latch>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/buffer.h"
+#include "matrix/memory/out_of_core.h"
 #include "matrix/memory/spill.h"
+#include "matrix/ops/reduce.h"
 #include "tests/support/reference.h"
 #include "tests/support/simulated_link.h"
 
@@ -94,7 +97,7 @@ TEST_CASE("copy threads: copies in both directions run at the same time") {
 }
 
 TEST_CASE("copy threads: copies with other bytes of a place run at the same time") {
-  // Rows of 8 bytes in every 32, of which the last begins at 64.
+  // Three rows of 8 bytes begin at 8, 40 and 72.
   const RowsOfPlace rows{.first = 8, .row = 8, .pitch = 32, .end = 80};
   const auto check = [&](const RowsOfPlace& others, bool together) {
     std::array<char, 16> memory{};
@@ -158,6 +161,66 @@ TEST_CASE("copy threads: an error stays until the memory or the place has other 
   start_read();
   threads.finish(memory.data() + 8, 8);
   CHECK(read);
+}
+
+TEST_CASE("copy threads: a copy that replaces the bytes of a failed one counts") {
+  std::array<char, 16> memory{};
+  const char place = 0;
+  const auto fail = [] { throw Error("[memory] broken"); };
+  const RowsOfPlace all{.first = 0, .row = 8, .end = 8}, part{.first = 0, .row = 4, .end = 4};
+  const auto check = [&](const RowsOfPlace& again, bool good) {
+    CopyThreads threads;
+    bool read = false;
+    threads.start({CopyWay::to_store, memory.data(), 8, &place, all, fail});
+    threads.start({CopyWay::to_store, memory.data(), 8, &place, again, [] {}});
+    threads.start({CopyWay::to_memory, memory.data() + 8, 8, &place, all, [&] { read = true; }});
+    if (good)
+      threads.finish(memory.data() + 8, 8);
+    else
+      CHECK_THROWS_AS(threads.finish(memory.data() + 8, 8), Error);
+    CHECK(read == good);
+  };
+  check(all, true);
+  check(part, false);
+}
+
+TEST_CASE("copy threads: threads read a tensor of the CPU at the same time") {
+  const test::SimulatedLink link(1e12);
+  const Tensor tensor = numbers();
+  std::atomic<int64_t> sum = 0;  // ThreadSanitizer would find a write
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 4; ++i)
+    readers.emplace_back([&] {
+      for (int k = 0; k < 100; ++k) sum += tensor.data<float>() != nullptr;
+    });
+  for (std::thread& reader : readers) reader.join();
+  CHECK(sum == 400);
+}
+
+TEST_CASE("copy threads: a tensor outside the CPU whose store is gone gives an error") {
+  Tensor tensor, full;
+  Allocator& memory = Device::cpu().memory();
+  {
+    const test::SimulatedLink link(1e12);
+    memory.trim();
+    memory.set_budget(memory.account().in_use + kBytes + (kBytes >> 1));
+    full = numbers();
+    tensor = Tensor({int64_t{kBytes / sizeof(float)}}, DType::f32, Device::cpu());
+    CHECK(tensor.buffer().left_device());
+  }
+  CHECK_THROWS_AS(tensor.buffer().receive_from(full.buffer(), {.row = 4, .block = {}, .host = {}}),
+                  Error);
+  memory.set_budget({});
+}
+
+TEST_CASE("copy threads: a mean of all elements has no pieces") {
+  const test::SimulatedLink link(1e12);
+  const Tensor tensor = numbers();
+  const float expected = mean(tensor).item();
+  set_out_of_core(OutOfCore::always);
+  tensor.buffer().leave_device();
+  CHECK(mean(tensor).item() == expected);
+  set_out_of_core(OutOfCore::automatic);
 }
 
 TEST_CASE("copy threads: a tensor leaves the CPU and comes back over a link") {
