@@ -8,7 +8,6 @@
 namespace kaiseki::nn {
 namespace {
 
-constexpr uint64_t kSmallest = uint64_t{1} << 20;  // bytes; smaller tensors stay
 constexpr size_t kNever = std::numeric_limits<size_t>::max();
 constexpr size_t kStepsAhead = 2;
 
@@ -25,8 +24,8 @@ Swapping::Swapping(ForwardRun& run, Device device, SwapHistory& history,
 Swapping::~Swapping() { device_.memory().remove_evictor(*this); }
 
 bool Swapping::is_swappable(const Tensor& tensor) const {
-  return tensor.defined() && tensor.device() == device_ && tensor.buffer().bytes() >= kSmallest &&
-         !tensor.buffer().left_device();
+  return tensor.defined() && tensor.device() == device_ && !tensor.buffer().left_device() &&
+         tensor.buffer().bytes() >= smallest_outside(device_);
 }
 
 /// A tensor of the current step has next_use == now.

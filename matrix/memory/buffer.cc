@@ -16,9 +16,6 @@ namespace {
 
 std::atomic<uint64_t> to_device, to_host, to_device_bytes, to_host_bytes;
 
-/// Bytes. Smaller tensors wait on a device, or not at all.
-constexpr uint64_t kSmallestOutside = uint64_t{1} << 20;
-
 /// Host copies of tensors on other devices. They do not count in any device's budget.
 class HostMemory : public RawMemory {
  public:
@@ -67,7 +64,7 @@ Buffer::Buffer(uint64_t bytes, Device device) : bytes_(bytes), device_(device) {
   try {
     block_ = device.memory().allocate(bytes);
   } catch (const OutOfMemory&) {
-    if (bytes < kSmallestOutside || !tensors_can_leave(device)) throw;
+    if (bytes < smallest_outside(device) || !tensors_can_leave(device)) throw;
   } catch (const DeviceError&) {  // larger than the device's largest block
     if (bytes <= device.info().max_allocation || !tensors_can_leave(device)) throw;
   }

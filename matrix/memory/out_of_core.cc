@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/memory/out_of_core.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "matrix/memory/allocator.h"
 
 namespace kaiseki {
 namespace {
+
+constexpr uint64_t kSmallestOutside = uint64_t{1} << 20;
+constexpr uint64_t kPartOfBudget = 64;
 
 std::atomic<OutOfCore> policy_now = OutOfCore::automatic;
 
@@ -19,6 +23,11 @@ OutOfCore out_of_core() { return policy_now; }
 bool tensors_can_leave(Device device) {
   return out_of_core() != OutOfCore::off &&
          (!device.is_cpu() || device.memory().backing() != nullptr);
+}
+
+uint64_t smallest_outside(Device device) {
+  const uint64_t budget = device.memory().account().budget;
+  return budget ? std::min(kSmallestOutside, budget / kPartOfBudget) : kSmallestOutside;
 }
 
 }  // namespace kaiseki

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/ops/conv_pooling.h"
 
+#include <array>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/pooling.h"
 #include "matrix/conv/select.h"
+#include "matrix/has_devices.h"
+#include "matrix/memory/out_of_core.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/pooling.h"
+#include "matrix/out_of_core/run.h"
+#include "matrix/out_of_core/size.h"
 
 namespace kaiseki {
 namespace {
@@ -32,6 +42,88 @@ bool run(const ConvProblem& problem, const Tensor& x, const ConvArgs& args) {
   run_with_conv_solvers(
       x, [&](Backend& backend) { done = run_pooled_convolution(backend, problem, args); });
   return done;
+}
+
+/// The convolution's whole output. Nothing if a part of the batch has to run at a time, because the
+/// device has no room for it.
+std::optional<Tensor> whole_output(const ConvProblem& problem, const Tensor& x, const Tensor& y,
+                                   const Tensor& indices) {
+  const bool divides = kHasDevices && problem.n > 1;
+  if (divides && pieces::needs_pieces(std::array<const Tensor*, 3>{&x, &y, &indices})) return {};
+  try {
+    Tensor output(convolved(problem), DType::f32, x.device());
+    if (!divides || !output.buffer().left_device()) return output;
+  } catch (const OutOfMemory&) {
+    if (!divides || !tensors_can_leave(x.device())) throw;
+  }
+  return {};
+}
+
+/// The operands are tensors of the batch.
+pieces::Division parts_of_batch(const ConvProblem& problem,
+                                std::vector<pieces::PieceOperand> operands) {
+  const int64_t outputs = convolved(problem).elements();
+  const auto window = static_cast<double>(problem.c / problem.groups * problem.r * problem.s);
+  return {.cuts = {{.length = problem.n}},
+          .operands = std::move(operands),
+          .multiply_adds = static_cast<double>(outputs) * window,
+          .scratch_bytes = sizeof(float) * static_cast<uint64_t>(outputs)};
+}
+
+/// Returns false if there is no room for one sample. Nothing is computed then.
+bool run_parts(std::string_view operation, Device device, const pieces::Division& parts,
+               const pieces::RunPiece& run) {
+  bool begins = false;
+  try {
+    pieces::run_in_pieces(operation, device, parts,
+                          [&](std::span<Tensor> tensors, const pieces::PieceRange& range) {
+                            begins = true;
+                            run(tensors, range);
+                          });
+    return true;
+  } catch (const OutOfMemory&) {
+    if (begins) throw;
+    return false;
+  }
+}
+
+bool forward_in_parts(const ConvMaxPooling& pass, const ConvProblem& problem, Tensor& y,
+                      Tensor& places) {
+  const auto parts = parts_of_batch(
+      problem,
+      {{pass.x, Access::read, {0}}, {y, Access::write, {0}}, {places, Access::write, {0}}});
+  const auto run = [&](std::span<Tensor> tensors, const pieces::PieceRange&) {
+    conv2d_max_pool({.x = tensors[0],
+                     .filter = pass.filter,
+                     .bias = pass.bias,
+                     .conv = pass.conv,
+                     .pooling = pass.pooling,
+                     .y = tensors[1],
+                     .indices = &tensors[2],
+                     .activation = pass.activation});
+  };
+  return run_parts("conv2d_max_pool", pass.x.device(), parts, run);
+}
+
+/// dx may be nullptr.
+bool backward_in_parts(const ConvMaxPoolingBackward& pass, const ConvProblem& problem, Tensor* dx) {
+  if (dx && !dx->defined()) *dx = Tensor(pass.x.shape(), DType::f32, pass.x.device());
+  std::vector<pieces::PieceOperand> operands = {
+      {pass.x, Access::read, {0}}, {pass.dy, Access::read, {0}}, {pass.indices, Access::read, {0}}};
+  if (dx) operands.push_back({*dx, Access::write, {0}});
+  const auto parts = parts_of_batch(problem, std::move(operands));
+  const auto run = [&](std::span<Tensor> tensors, const pieces::PieceRange& range) {
+    conv2d_max_pool_backward({.x = tensors[0],
+                              .filter = pass.filter,
+                              .dy = tensors[1],
+                              .indices = tensors[2],
+                              .conv = pass.conv,
+                              .pooling = pass.pooling,
+                              .dfilter = pass.dfilter,
+                              .beta = range.first ? 1 : pass.beta,
+                              .dx = dx ? &tensors[3] : nullptr});
+  };
+  return run_parts("conv2d_max_pool_backward", pass.x.device(), parts, run);
 }
 
 }  // namespace
@@ -66,12 +158,15 @@ void conv2d_max_pool(const ConvMaxPooling& pass) {
                                    .activation = activation,
                                    .pooling = &args}))
     return;
-  Tensor between(whole, DType::f32, x.device());
-  conv2d_into(between, input, weights, conv, {.bias = bias, .activation = activation});
   Tensor places = indices ? *indices : Tensor();
   if (!y.defined()) y = Tensor(shape, DType::f32, x.device());
   if (!places.defined()) places = Tensor(shape, DType::i32, x.device());
-  max_pool2d_into(y, places, between, pooling);
+  std::optional<Tensor> between = whole_output(problem, input, y, places);
+  if (between || !forward_in_parts(pass, problem, y, places)) {
+    if (!between) between = Tensor(whole, DType::f32, x.device());
+    conv2d_into(*between, input, weights, conv, {.bias = bias, .activation = activation});
+    max_pool2d_into(y, places, *between, pooling);
+  }
   if (indices) *indices = places;
 }
 
@@ -96,29 +191,36 @@ void conv2d_max_pool_backward(ConvMaxPoolingBackward pass) {
   dy = dy.contiguous(), indices = indices.contiguous();
   args.dy = &dy;
   args.indices = &indices;
-  Tensor input = x.contiguous(), weights = filter.contiguous(), unpooled;
-  const auto unpool = [&] {
-    if (unpooled.defined()) return;
-    unpooled = Tensor(whole, DType::f32, x.device());
-    max_pool2d_backward_into(unpooled, dy, indices, pass.pooling);
+  Tensor input = x.contiguous(), weights = filter.contiguous();
+  std::optional<Tensor> unpooled;
+  // Returns false if the parts of the batch computed all that was left.
+  const auto unpool = [&](Tensor* left_dx) {
+    if (unpooled) return true;
+    unpooled = whole_output(problem, input, dy, indices);
+    if (!unpooled) {
+      if (backward_in_parts(pass, problem, left_dx)) return false;
+      unpooled = Tensor(whole, DType::f32, x.device());
+    }
+    max_pool2d_backward_into(*unpooled, dy, indices, pass.pooling);
     dy = {}, indices = {};
+    return true;
   };
   // No solver fuses pooling there, so dx is allocated after dy is released.
-  if (!x.device().is_cpu()) unpool();
+  if (!x.device().is_cpu() && !unpool(dx)) return;
   if (dx) {
     if (!dx->defined()) *dx = Tensor(x.shape(), DType::f32, x.device());
     problem.direction = ConvDirection::backward_data;
-    if (unpooled.defined() || x.size() == 0 ||
+    if (unpooled || x.size() == 0 ||
         !run(problem, x, {.x = dx, .filter = &weights, .pooling = &args})) {
-      unpool();
-      conv2d_backward_data_into(*dx, unpooled, weights, pass.conv);
+      if (!unpool(dx)) return;
+      conv2d_backward_data_into(*dx, *unpooled, weights, pass.conv);
     }
   }
   problem.direction = ConvDirection::backward_filter;
-  if (unpooled.defined() || x.size() == 0 ||
+  if (unpooled || x.size() == 0 ||
       !run(problem, x, {.x = &input, .filter = &dfilter, .beta = pass.beta, .pooling = &args})) {
-    unpool();
-    conv2d_backward_filter_into(dfilter, input, unpooled, pass.conv, pass.beta);
+    if (!unpool(nullptr)) return;
+    conv2d_backward_filter_into(dfilter, input, *unpooled, pass.conv, pass.beta);
   }
 }
 

@@ -84,7 +84,8 @@ class PieceRunner {
     std::optional<PieceTensors> next;
     for (int64_t first = 0; first < length || next;) {
       std::optional<PieceTensors> now = std::exchange(next, {});
-      if (first < length) try {
+      if (first < length && (at_once_ > 1 || !now)) try {
+          if (at_once_ < kPiecesAtOnce) last_ = {};
           next = start(first, std::min(size_, length - first));
           first += next->range.length;
         } catch (const OutOfMemory&) {
@@ -155,6 +156,7 @@ class PieceRunner {
         shortest = seconds;
         cut_ = cut;
         size_ = size;
+        at_once_ = at_once;
         tensors_ = tensors;
       }
     }
@@ -263,6 +265,7 @@ class PieceRunner {
   const uint64_t largest_;  // bytes of a block
   size_t cut_ = 0;
   int64_t size_ = 0;
+  uint64_t at_once_ = 0;  // the pieces that have room together
   uint64_t smallest_ = 0;
   std::vector<CutTensor> tensors_;
   PieceTensors last_;

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/ops/conv_pooling.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
@@ -121,6 +122,44 @@ std::vector<Subject> pooling_subjects() {
                        return Tensors{y, indices, dx, mean, dmean};
                      }});
     }
+  return all;
+}
+
+std::vector<Subject> conv_pooling_subjects() {
+  std::vector<Subject> all;
+  for (const Shape& shape : {Shape{11, 5, 83, 81}, kOdd, kOneImage}) {
+    const Shape filter = {13, shape[1], 3, 3};
+    const Conv2d conv{.padding = {1, 1}};
+    const Shape pooled = {shape[0], 13, shape[2] / 2, shape[3] / 2};
+    // Another solver may compute a piece. Gradients of filters have the most terms, 74,000.
+    all.push_back({"convolution with pooling",
+                   {shape, filter, {13}, pooled, filter, {shape[0], 13, shape[2], shape[3]}},
+                   [=](Tensors& x) {
+                     // Small tensors must have room, so they are made first.
+                     Tensor y(pooled, DType::f32, x[0].device()),
+                         largest(pooled, DType::f32, x[0].device()), dx;
+                     Tensor indices(pooled, DType::i32, x[0].device());
+                     conv2d_max_pool({.x = x[0],
+                                      .filter = x[1],
+                                      .bias = &x[2],
+                                      .conv = conv,
+                                      .y = y,
+                                      .indices = &indices,
+                                      .activation = Activation::relu});
+                     // Almost equal outputs could have other places in another solver.
+                     max_pool2d_into(largest, indices, x[5], {});
+                     conv2d_max_pool_backward({.x = x[0],
+                                               .filter = x[1],
+                                               .dy = x[3],
+                                               .indices = indices,
+                                               .conv = conv,
+                                               .dfilter = x[4],
+                                               .beta = 0.5f,
+                                               .dx = &dx});
+                     return Tensors{y, dx, x[4], indices, largest};
+                   },
+                   1e-3});
+  }
   return all;
 }
 
@@ -324,6 +363,8 @@ TEST_CASE("pieces: copies and random numbers") { check_on_opencl(copy_subjects()
 TEST_CASE("pieces: copies and random numbers, on the CPU") { check_on_cpu(copy_subjects()); }
 TEST_CASE("pieces: pooling") { check_on_opencl(pooling_subjects()); }
 TEST_CASE("pieces: pooling, on the CPU") { check_on_cpu(pooling_subjects()); }
+TEST_CASE("pieces: convolution with pooling") { check_on_opencl(conv_pooling_subjects()); }
+TEST_CASE("pieces: convolution with pooling, on the CPU") { check_on_cpu(conv_pooling_subjects()); }
 TEST_CASE("pieces: normalization") { check_on_opencl(norm_subjects()); }
 TEST_CASE("pieces: normalization, on the CPU") { check_on_cpu(norm_subjects()); }
 TEST_CASE("pieces: products, softmax and sums") { check_on_opencl(row_subjects()); }

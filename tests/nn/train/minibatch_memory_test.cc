@@ -110,7 +110,7 @@ TEST_CASE("minibatch memory: a size whose tensors do not fit together is measure
   const test::WithTunePolicy policy({TuneMode::off});
   memory.trim();
   const uint64_t used = memory.account().in_use;
-  // Batch normalization needs the whole minibatch. Only tensors of 1 MiB or more wait.
+  // Batch normalization needs the whole minibatch. Small tensors do not wait.
   Network network = Network::parse(R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
       {"type": "fully_connected", "output_size": 1024}, {"type": "batch_normalization"},
       {"type": "relu"}, {"type": "fully_connected", "output_size": 1024},
