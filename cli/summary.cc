@@ -43,12 +43,14 @@ std::string plan_text(const nn::TrainingPrediction& found) {
            " are missing. Use a smaller batch, or set KAISEKI_SPILL_DIR on a CPU";
   if (found.parts > 1)
     return "a minibatch runs in " + format_count(found.parts) + " parts of equal size";
-  if (found.again.empty() && found.leaves == 0) return "a pass fits as it is";
-  std::string text = "the backward pass computes the outputs of " +
-                     format_count(static_cast<int64_t>(found.again.size())) + " layers again";
-  if (found.leaves != 0) text += ", and " + format_bytes(found.leaves) + " leave the device";
-  if (found.in_pieces != 0) text += "; " + format_count(found.in_pieces) + " steps run in pieces";
-  return text;
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (!found.again.empty())
+    add("the backward pass computes the outputs of " +
+        format_count(static_cast<int64_t>(found.again.size())) + " layers again");
+  if (found.leaves != 0) add(format_bytes(found.leaves) + " leave the device for a while");
+  if (found.in_pieces != 0) add(format_count(found.in_pieces) + " steps run in pieces");
+  return text.empty() ? "a pass fits as it is" : text;
 }
 
 void print_plan(const SummaryCommand& c, const nn::TrainingPrediction& found) {

@@ -2,6 +2,7 @@
 #include "nn/memory_model.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,12 +17,12 @@ namespace {
 class PassMemory {
  public:
   PassMemory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
-             const std::function<uint64_t(uint64_t)>& rounded)
-      : graph_(graph), plan_(plan), batch_(batch), rounded_(rounded) {
+             const std::function<uint64_t(uint64_t)>& rounded, uint64_t room)
+      : graph_(graph), plan_(plan), batch_(batch), rounded_(rounded), room_(room) {
     const size_t values = plan.uses.size();
-    value_.assign(values, 0);
+    value_.resize(values);
     gradients_.resize(values);
-    saved_.assign(plan.steps.size(), 0);
+    saved_.resize(plan.steps.size());
     producers_.assign(values, std::nullopt);
     for (size_t i = 0; i < plan.steps.size(); ++i)
       producers_[static_cast<size_t>(plan.steps[i].output)] = i;
@@ -35,11 +36,21 @@ class PassMemory {
     live_ = inputs_;
     std::vector<StepMemory> steps;
     const auto run = [&](size_t time, size_t i, void (PassMemory::*step)(size_t)) {
-      const uint64_t others = bytes_of_others(time, i);
+      StepMemory now;
+      uint64_t before = inputs_;
+      for (Block* block : blocks_of(time, i)) {
+        before += block->bytes;
+        if (std::exchange(block->outside, false)) now.in += block->bytes;
+      }
+      outside_ -= now.in;
+      const uint64_t others = live_ - before, outside = outside_;
       peak_ = live_;
       (this->*step)(i);
-      const uint64_t own = peak_ - others;
-      steps.push_back({peak_, own, own / pieces_of(plan_.steps[i])});
+      now.peak = peak_;
+      now.own = peak_ - others;
+      now.piece = now.own / pieces_of(plan_.steps[i]);
+      if (peak_ - outside > room_) swap(time, i, peak_ - outside - room_, now);
+      steps.push_back(now);
     };
     for (size_t i = 0; i < plan_.steps.size(); ++i)
       run(plan_.forward_time(i), i, &PassMemory::forward);
@@ -50,9 +61,14 @@ class PassMemory {
   }
 
  private:
+  /// A tensor. One that came back unchanged leaves without a copy.
+  struct Block {
+    uint64_t bytes = 0;
+    bool outside = false, copied = false;
+  };
   /// The gradient of a value. The inputs of a sum share one tensor.
   struct GradientMemory {
-    std::shared_ptr<uint64_t> bytes = {};
+    std::shared_ptr<Block> block = {};
     bool owned = false;
   };
 
@@ -73,14 +89,52 @@ class PassMemory {
                                                                       : 1));
   }
 
-  /// The tensors that the step at this time neither reads nor writes.
-  uint64_t bytes_of_others(size_t time, size_t i) const {
-    uint64_t own = inputs_ + saved_[i];
-    for (int v : values_of_time_[time]) own += value_[static_cast<size_t>(v)];
+  /// The tensors that the step at this time reads or writes.
+  std::vector<Block*> blocks_of(size_t time, size_t i) {
+    std::vector<Block*> blocks = {&saved_[i]};
+    for (int v : values_of_time_[time]) blocks.push_back(&value(v));
     for (int v : gradients_of_time_[time])
-      if (const auto& bytes = gradients_[static_cast<size_t>(v)].bytes)
-        own += *bytes / static_cast<uint64_t>(bytes.use_count());
-    return live_ - std::min(live_, own);
+      if (Block* block = gradient(v).block.get();
+          block && std::ranges::find(blocks, block) == blocks.end())
+        blocks.push_back(block);
+    return blocks;
+  }
+
+  void move_out(Block& block) {
+    block.outside = block.copied = true;
+    outside_ += block.bytes;
+  }
+
+  /// Other tensors leave the device, the one that is needed last first. About half of the tensors
+  /// of a step in pieces are copied to the device, and half back.
+  void swap(size_t time, size_t i, uint64_t bytes, StepMemory& step) {
+    const std::vector<Block*> own = blocks_of(time, i);
+    std::vector<std::pair<size_t, Block*>> others;
+    const auto add = [&](Block& block, const std::vector<size_t>& uses) {
+      if (block.bytes == 0 || block.outside || std::ranges::find(own, &block) != own.end()) return;
+      const auto next = std::upper_bound(uses.begin(), uses.end(), time);
+      others.emplace_back(next == uses.end() ? SIZE_MAX : *next, &block);
+    };
+    for (size_t v = 0; v < value_.size(); ++v) {
+      add(value_[v], plan_.uses[v]);
+      if (gradients_[v].block) add(*gradients_[v].block, plan_.gradient_uses[v]);
+    }
+    for (size_t s = 0; s < saved_.size(); ++s)
+      add(saved_[s], {plan_.forward_time(s), plan_.backward_time(s)});
+    std::ranges::sort(others, std::greater(), &std::pair<size_t, Block*>::first);
+    uint64_t left = 0;
+    for (const auto& [next, block] : others) {
+      if (left >= bytes) return;
+      if (block->outside) continue;  // a gradient that several values share
+      left += block->bytes;
+      if (!block->copied) step.out += block->bytes;
+      move_out(*block);
+    }
+    if (left >= bytes) return;
+    step.in += step.own / 2;
+    step.out += step.own / 2;
+    for (Block* block : own)
+      if (block->bytes != 0) move_out(*block);
   }
 
   using ByTime = std::vector<std::vector<int>>;
@@ -93,28 +147,29 @@ class PassMemory {
     return values;
   }
 
-  void take(uint64_t bytes, uint64_t& holder) {
+  void take(uint64_t bytes, Block& block) {
     live_ += bytes;
-    holder += bytes;
+    block.bytes += bytes;
     peak_ = std::max(peak_, live_);
   }
-  void free(uint64_t& holder) {
-    live_ -= holder;
-    holder = 0;
+  void free(Block& block) {
+    live_ -= block.bytes;
+    if (block.outside) outside_ -= block.bytes;
+    block = {};
   }
   /// Memory that is freed at the end of the step.
   void touch(uint64_t bytes) { peak_ = std::max(peak_, live_ + bytes); }
 
-  uint64_t& value(int at) { return value_[static_cast<size_t>(at)]; }
+  Block& value(int at) { return value_[static_cast<size_t>(at)]; }
   GradientMemory& gradient(int at) { return gradients_[static_cast<size_t>(at)]; }
 
   GradientMemory take_gradient(int of) {
-    GradientMemory taken{std::make_shared<uint64_t>(0), true};
-    take(bytes_of(of), *taken.bytes);
+    GradientMemory taken{std::make_shared<Block>(), true};
+    take(bytes_of(of), *taken.block);
     return taken;
   }
   void free(GradientMemory& gradient) {
-    if (gradient.bytes.use_count() == 1) free(*gradient.bytes);
+    if (gradient.block.use_count() == 1) free(*gradient.block);
     gradient = {};
   }
 
@@ -133,13 +188,13 @@ class PassMemory {
     // A view keeps the memory of its input.
     if (node.layer->is_view(plan_.options.phase) &&
         std::ranges::find(step.dead, step.inputs[0]) != step.dead.end())
-      value(step.output) += std::exchange(value(step.inputs[0]), 0);
+      value(step.output).bytes += std::exchange(value(step.inputs[0]), {}).bytes;
     for (int dead : step.dead) free(value(dead));
   }
 
   void recompute(int at) {
     const std::optional<size_t> producer = producers_[static_cast<size_t>(at)];
-    if (!producer || !plan_.steps[*producer].recomputed || value(at) != 0) return;
+    if (!producer || !plan_.steps[*producer].recomputed || value(at).bytes != 0) return;
     const PlanStep& step = plan_.steps[*producer];
     for (int input : step.inputs) recompute(input);
     take(bytes_of(at), value(at));
@@ -150,18 +205,18 @@ class PassMemory {
   GradientMemory given(const PlanStep& step, int input) {
     const Layer& layer = *node_of(step).layer;
     if (layer.is_view(plan_.options.phase))
-      return {gradient(step.output).bytes, gradient(step.output).owned};
-    if (layer.passes_gradient_on()) return {gradient(step.output).bytes, false};
+      return {gradient(step.output).block, gradient(step.output).owned};
+    if (layer.passes_gradient_on()) return {gradient(step.output).block, false};
     return take_gradient(input);
   }
 
   /// As Gradient::add() does.
   void add(GradientMemory& to, GradientMemory& more, int of) {
-    if (to.bytes && !to.owned) {
+    if (to.block && !to.owned) {
       GradientMemory sum = take_gradient(of);
       free(to);
       to = std::move(sum);
-    } else if (!to.bytes) {
+    } else if (!to.block) {
       to = more;
     }
   }
@@ -172,7 +227,7 @@ class PassMemory {
     const GraphNode& node = node_of(step);
     for (int read : step.read_backward) recompute(read);
     GradientMemory& from = gradient(step.output);
-    if (step.activation.kind != Activation::none && from.bytes && !from.owned) {
+    if (step.activation.kind != Activation::none && from.block && !from.owned) {
       GradientMemory own = take_gradient(step.output);
       free(from);
       from = std::move(own);
@@ -193,18 +248,21 @@ class PassMemory {
   const ExecutionPlan& plan_;
   int64_t batch_;
   const std::function<uint64_t(uint64_t)>& rounded_;
-  std::vector<uint64_t> value_, saved_;           // bytes now, by value and by step
+  uint64_t room_;
+  std::vector<Block> value_, saved_;              // by value and by step
   std::vector<GradientMemory> gradients_;         // by value
   std::vector<std::optional<size_t>> producers_;  // by value: the step
   ByTime values_of_time_, gradients_of_time_;     // the values that a step uses
-  uint64_t inputs_ = 0, live_ = 0, peak_ = 0;
+  uint64_t inputs_ = 0, live_ = 0, peak_ = 0;     // bytes
+  uint64_t outside_ = 0;                          // of the live bytes
 };
 
 }  // namespace
 
 std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
-                                       const std::function<uint64_t(uint64_t)>& rounded) {
-  return PassMemory(graph, plan, batch, rounded).steps();
+                                       const std::function<uint64_t(uint64_t)>& rounded,
+                                       uint64_t room) {
+  return PassMemory(graph, plan, batch, rounded, room).steps();
 }
 
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,

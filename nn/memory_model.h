@@ -16,13 +16,16 @@ struct StepMemory {
   uint64_t peak = 0;  // the highest sum
   uint64_t own = 0;   // of it, the tensors that the step reads or writes; others may wait elsewhere
   uint64_t piece = 0;  // of them, a piece: about a sample or a channel, if the step runs in pieces
+  uint64_t out = 0, in = 0;  // bytes that leave the device for this step, and that come back
 };
 
 /// By time of the plan: the bytes of a pass with `batch` samples. Counts inputs, values, gradients
 /// of values, and what layers save. Parameters, their gradients and workspace are not included.
-/// `rounded` gives the bytes that a tensor takes (Allocator::rounded()).
+/// `rounded` gives the bytes that a tensor takes (Allocator::rounded()). If a step has more than
+/// `room` bytes, tensors that are needed last leave the device, as in Swapping.
 std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
-                                       const std::function<uint64_t(uint64_t)>& rounded);
+                                       const std::function<uint64_t(uint64_t)>& rounded,
+                                       uint64_t room = UINT64_MAX);
 
 /// The highest peak of predict_memory().
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,

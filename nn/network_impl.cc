@@ -58,7 +58,7 @@ const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& optio
 }
 
 uint64_t NetworkImpl::predicted_pass_bytes(const ExecutionPlanOptions& options, int64_t batch) {
-  if (const FittedPlan* fits = fitted_plan(options, batch)) return fits->peak - fits->leaves;
+  if (const FittedPlan* fits = fitted_plan(options, batch)) return fits->on_device;
   return predict_peak(graph, plan(options), batch,
                       [&](uint64_t bytes) { return device.memory().rounded(bytes); });
 }

@@ -58,7 +58,7 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   result.seconds_in_core = fit_plan(graph, whole, limits).seconds;
   const FittedPlan fitted =
       fit_to_device(graph, whole, ceil_div(batch, result.parts), room, device);
-  result.peak = fitted.peak - fitted.leaves;
+  result.peak = fitted.on_device;
   result.leaves = fitted.leaves;
   result.in_pieces = fitted.in_pieces;
   result.missing = fitted.missing;

@@ -15,30 +15,40 @@ namespace {
 /// its input and of its filter.
 constexpr double kBackward = 2;
 constexpr double kOtherRates[] = {8, 1.0 / 8, 64, 1.0 / 64};
+constexpr double kOtherRooms[] = {1.5, 2, 3, 4};
 constexpr uint64_t kRoomParts = 8;  // the last part is for the workspace of convolutions
+
+bool is_better(const FittedPlan& a, const FittedPlan& b) {
+  return std::pair(a.missing, a.seconds) < std::pair(b.missing, b.seconds);
+}
 
 class RecomputationSearch {
  public:
-  RecomputationSearch(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits)
-      : graph_(graph), limits_(limits), dropped_(plan.uses.size()) {
+  /// The search ends when a pass needs at most `goal` bytes.
+  RecomputationSearch(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits,
+                      uint64_t goal)
+      : graph_(graph), limits_(limits), goal_(goal), dropped_(plan.uses.size()) {
     for (const PlanStep& step : plan.steps) forward_ += seconds_of(step);
     found_.fitted.plan = plan;
     judge(found_);
+    add_link(found_.fitted);
   }
 
   const FittedPlan& of_given_plan() const { return found_.fitted; }
 
   FittedPlan run() {
-    Trial best = found_;
-    while (found_.excess > 0 ? drop_one() || keep_one() : keep_one())
-      if (is_better(found_.fitted, best.fitted)) best = found_;
-    return best.fitted;
+    FittedPlan best = found_.fitted;
+    while (found_.excess > 0 ? drop_one() || keep_one() : keep_one()) {
+      add_link(found_.fitted);
+      if (is_better(found_.fitted, best)) best = found_.fitted;
+    }
+    return best;
   }
 
  private:
   struct Trial {
     FittedPlan fitted = {};
-    double excess = 0;    // the sum over all steps of the bytes beyond the room
+    double excess = 0;    // the sum over all steps of the bytes beyond the goal
     double backward = 0;  // seconds of the backward pass, without the link
   };
 
@@ -68,41 +78,45 @@ class RecomputationSearch {
     return seconds;
   }
 
-  uint64_t beyond_room(uint64_t bytes) const { return bytes - std::min(bytes, limits_.room); }
+  static uint64_t beyond(uint64_t bytes, uint64_t room) { return bytes - std::min(bytes, room); }
 
   void judge(Trial& trial) const {
     FittedPlan& fitted = trial.fitted;
-    uint64_t least = 0, over_link = 0;
     for (const StepMemory& step :
          predict_memory(graph_, fitted.plan, limits_.batch, limits_.rounded)) {
       fitted.peak = std::max(fitted.peak, step.peak);
-      if (beyond_room(step.own) != 0) {
-        ++fitted.in_pieces;
-        over_link += step.own;
-      }
-      least = std::max(least, step.piece);
-      trial.excess += static_cast<double>(beyond_room(step.peak));
+      trial.excess += static_cast<double>(beyond(step.peak, goal_));
     }
     trial.backward = backward_seconds(fitted.plan);
     fitted.seconds = forward_ + trial.backward;
-    const uint64_t beyond = beyond_room(fitted.peak);
-    fitted.missing = limits_.rates.link ? beyond_room(least) : beyond;
-    if (limits_.rates.link && beyond != 0) {
-      fitted.leaves = beyond;
-      // About half of the tensors of a step in pieces are copied to the device, and half back.
-      const double moved = static_cast<double>(beyond) + static_cast<double>(over_link) / 2;
-      fitted.seconds = with_link(moved, trial.backward, *limits_.rates.link);
+    fitted.on_device = fitted.peak;
+    fitted.missing = beyond(fitted.peak, limits_.room);
+  }
+
+  /// Adds what the copies of tensors that leave the device take.
+  void add_link(FittedPlan& fitted) const {
+    if (!limits_.rates.link || fitted.peak <= limits_.room) return;
+    const LinkRates& link = *limits_.rates.link;
+    const std::vector<StepMemory> steps =
+        predict_memory(graph_, fitted.plan, limits_.batch, limits_.rounded, limits_.room);
+    uint64_t least = 0;
+    double out[2] = {}, in[2] = {};  // seconds, of the forward and the backward pass
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const StepMemory& step = steps[i];
+      const size_t pass = i < fitted.plan.steps.size() ? 0 : 1;
+      out[pass] += static_cast<double>(step.out) / link.to_host;
+      in[pass] += static_cast<double>(step.in) / link.to_device;
+      fitted.leaves += step.out;
+      if (step.own > limits_.room) ++fitted.in_pieces;
+      least = std::max(least, step.piece);
     }
-  }
-
-  double with_link(double bytes, double backward, const LinkRates& link) const {
-    const double out = bytes / link.to_host, in = bytes / link.to_device;
-    return link.overlaps ? std::max(forward_, out) + std::max(backward, in)
-                         : forward_ + backward + out + in;
-  }
-
-  static bool is_better(const FittedPlan& a, const FittedPlan& b) {
-    return std::pair(a.missing, a.seconds) < std::pair(b.missing, b.seconds);
+    fitted.on_device = limits_.room;
+    fitted.missing = beyond(least, limits_.room);
+    const double compute[2] = {forward_, backward_seconds(fitted.plan)};
+    fitted.seconds = 0;
+    for (const size_t pass : {0, 1})
+      fitted.seconds += link.overlaps ? std::max({compute[pass], out[pass], in[pass]})
+                                      : compute[pass] + out[pass] + in[pass];
   }
 
   /// The plan with one value dropped, or kept.
@@ -179,7 +193,8 @@ class RecomputationSearch {
 
   const Graph& graph_;
   const PassLimits& limits_;
-  double forward_ = 0;  // seconds of the forward pass
+  const uint64_t goal_;  // bytes
+  double forward_ = 0;   // seconds of the forward pass
   std::vector<bool> dropped_;
   Trial found_;
   std::vector<Candidate> candidates_;  // a heap by gain
@@ -188,15 +203,25 @@ class RecomputationSearch {
 }  // namespace
 
 FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits) {
-  FittedPlan best = RecomputationSearch(graph, plan, limits).run();
+  RecomputationSearch first(graph, plan, limits, limits.room);
+  const FittedPlan whole = first.of_given_plan();
+  FittedPlan best = first.run();
+  // With a link, it may be fastest to compute only so much again that the rest is moved in time.
+  for (const double factor : kOtherRooms) {
+    const double goal = factor * static_cast<double>(limits.room);
+    if (!limits.rates.link || goal >= static_cast<double>(whole.peak)) break;
+    const FittedPlan other =
+        RecomputationSearch(graph, plan, limits, static_cast<uint64_t>(goal)).run();
+    if (is_better(other, best)) best = other;
+  }
   // The rates decide which values are dropped first. With other rates the search may find a fit.
   for (const double factor : kOtherRates) {
     if (best.missing == 0) break;
     PassLimits others = limits;
     others.rates.multiply_adds *= factor;
-    const FittedPlan other = RecomputationSearch(graph, plan, others).run();
+    const FittedPlan other = RecomputationSearch(graph, plan, others, limits.room).run();
     if (other.missing < best.missing)
-      best = RecomputationSearch(graph, other.plan, limits).of_given_plan();
+      best = RecomputationSearch(graph, other.plan, limits, limits.room).of_given_plan();
   }
   return best;
 }
@@ -208,7 +233,7 @@ FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t 
                       return memory.rounded(bytes);
                     }};
   const uint64_t peak = predict_peak(graph, plan, batch, limits.rounded);
-  if (peak <= room) return {.plan = plan, .peak = peak};
+  if (peak <= room) return {.plan = plan, .peak = peak, .on_device = peak};
   limits.room = room / kRoomParts * (kRoomParts - 1);
   limits.rates = device_rates(device);
   return fit_plan(graph, plan, limits);

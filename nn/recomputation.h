@@ -24,11 +24,12 @@ struct PassLimits {
 /// A plan, and what the models predict for it.
 struct FittedPlan {
   ExecutionPlan plan;
-  uint64_t peak = 0;      // bytes, if no tensor leaves the device
-  uint64_t leaves = 0;    // bytes that leave the device, and come back
-  int64_t in_pieces = 0;  // steps whose own tensors do not fit; each runs in pieces
-  uint64_t missing = 0;   // bytes that the pass needs beyond the room, even so
-  double seconds = 0;     // of the forward and the backward pass
+  uint64_t peak = 0;       // bytes, if no tensor leaves the device
+  uint64_t on_device = 0;  // of them, at most at a time
+  uint64_t leaves = 0;     // bytes that are copied from the device
+  int64_t in_pieces = 0;   // steps whose own tensors do not fit; each runs in pieces
+  uint64_t missing = 0;    // bytes that the pass needs beyond the room, even so
+  double seconds = 0;      // of the forward and the backward pass
 };
 
 /// Chooses the values that the backward pass computes again. Starts with none, and adds the value

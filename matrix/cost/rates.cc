@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
@@ -19,6 +20,7 @@
 #include "matrix/has_devices.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/buffer.h"
+#include "matrix/memory/spill.h"
 #include "matrix/tune/file.h"
 #include "matrix/tune/policy.h"
 
@@ -84,6 +86,30 @@ double byte_rate(Device device) {
          });
 }
 
+/// Copies of the CPU's tensors to their store and back, in bytes per second. A file's data can stay
+/// in the system's memory for a while. The rates are those of the disk: all rounds count.
+double store_rate(Device device, bool writes) {
+  const Tensor x = ones({elements(device)}, device);
+  std::vector<std::byte> back(x.bytes());
+  const std::unique_ptr<SpillPlace> place = make_place(x.bytes());
+  if (!place) return kLink;
+  CopyRegion all;
+  all.row = x.bytes();
+  double seconds = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    const double begin = steady_seconds();
+    place->write(x.buffer().on_device(Access::read), all);
+    place->flush();
+    const double written = steady_seconds();
+    if (!writes) place->read(back.data(), all);
+    seconds += writes ? written - begin : steady_seconds() - written;
+  }
+  return kRounds * static_cast<double>(x.bytes()) / seconds;
+}
+
+double to_store_rate(Device device) { return store_rate(device, true); }
+double from_store_rate(Device device) { return store_rate(device, false); }
+
 double to_host_rate(Device device) {
   Tensor x({elements(device)}, DType::f32, device);
   return static_cast<double>(x.bytes()) / shortest(
@@ -137,9 +163,11 @@ DeviceRates find_rates(Device device, bool backing) {
   DeviceRates result{.multiply_adds = rates.get("multiply-adds", kMultiplyAdds, multiply_add_rate),
                      .bytes = rates.get("bytes", kBytes, byte_rate)};
   if (kHasDevices && (backing || !device.is_cpu()))
-    result.link = {.to_host = rates.get("to host", kLink, to_host_rate),
-                   .to_device = rates.get("to device", kLink, to_device_rate),
-                   .overlaps = backing};
+    result.link = {
+        .to_host = rates.get("to host", kLink, device.is_cpu() ? to_store_rate : to_host_rate),
+        .to_device =
+            rates.get("to device", kLink, device.is_cpu() ? from_store_rate : to_device_rate),
+        .overlaps = backing};
   return result;
 }
 

@@ -13,6 +13,7 @@ constexpr uint64_t kLargest = uint64_t{1} << 60;
 constexpr int kAttempts = 3;
 constexpr uint64_t kDivided = 256 << 10;  // smaller parts would keep large blocks from being joined
 constexpr uint64_t kLine = 256;
+constexpr uint64_t kWorkspacePart = 8;  // of the budget: kept while other tensors can leave
 // Fractions of the budget, for memory that cannot be discarded:
 constexpr uint64_t kLargePart = 8;  // a tensor with a block of its own
 constexpr uint64_t kReserved = 32;  // left for small tensors and the workspace
@@ -159,21 +160,26 @@ void* Allocator::allocate(uint64_t bytes) {
   const bool possible = bytes <= kLargest;
   void* block = possible ? allocate_locked(bytes) : nullptr;
   // Repeats, because another thread may take the released block first.
-  bool gives = possible;
-  for (int i = 0; i < kAttempts && !block && account_.workspace && gives; ++i) {
-    lock.unlock();  // release_for_tensors() releases blocks, which takes this lock
-    gives = release_for_tensors_();
-    lock.lock();
-    block = allocate_locked(bytes);
-  }
+  const auto shrink_workspace = [&](uint64_t to) {
+    bool gives = possible;
+    for (int i = 0; i < kAttempts && !block && account_.workspace > to && gives; ++i) {
+      lock.unlock();  // release_for_tensors() releases blocks, which takes this lock
+      gives = release_for_tensors_();
+      lock.lock();
+      block = allocate_locked(bytes);
+    }
+  };
+  const uint64_t kept = evictors_.empty() ? 0 : account_.budget / kWorkspacePart;
+  shrink_workspace(kept);
   if (!block && account_.workspace && possible) block = allocate_locked(bytes, false);
-  gives = possible;
+  bool gives = possible;
   while (!block && gives && !evictors_.empty()) {
     lock.unlock();
     gives = evict(rounded(bytes));
     lock.lock();
     block = allocate_locked(bytes);
   }
+  if (kept) shrink_workspace(0);
   if (!block)
     throw OutOfMemory(device_name_, {possible ? rounded_locked(bytes) : bytes, account_.in_use,
                                      account_.cached, account_.budget});
@@ -226,6 +232,25 @@ void Allocator::release_unused(void* block, uint64_t bytes) noexcept {
   std::lock_guard lock(mutex_);
   account_.workspace -= rounded_unused(bytes);
   raw_.release(block);
+}
+
+bool Allocator::make_room(uint64_t bytes) {
+  std::unique_lock lock(mutex_);
+  if (!account_.budget || bytes > account_.budget || evictors_.empty()) return false;
+  const uint64_t size = rounded_unused(bytes);
+  trim_locked(size);
+  for (bool gives = true; gives && !within_budget(size);) {
+    lock.unlock();
+    gives = evict(size);
+    lock.lock();
+    trim_locked(size);
+  }
+  return within_budget(size);
+}
+
+bool Allocator::can_make_room() const {
+  std::lock_guard lock(mutex_);
+  return account_.budget && !evictors_.empty();
 }
 
 /// Asks the evictors of this thread, without the lock. Only this thread removes them.

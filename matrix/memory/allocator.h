@@ -48,7 +48,8 @@ class Allocator {
 
   /// Returns a block of at least this many bytes, aligned to 64. If the device refuses, allocate()
   /// frees the cache and tries again. Then it releases the workspace and tries again. Then it
-  /// asks the thread's evictors. Then it throws OutOfMemory. It also releases the workspace if the
+  /// asks the thread's evictors. Then it throws OutOfMemory. If there are evictors, a workspace of
+  /// up to an eighth of the budget is released only after them. allocate() also releases it if the
   /// device has less available memory than the block needs. That number is an estimate: if nothing
   /// could be released, the device decides.
   void* allocate(uint64_t bytes);
@@ -78,6 +79,12 @@ class Allocator {
   /// the same thread.
   void add_evictor(Evictor& evictor);
   void remove_evictor(Evictor& evictor);
+
+  /// Frees the cache, and lets tensors leave, until allocate_unused() has room within the budget.
+  /// Returns false without a budget, without evictors, or if they cannot.
+  bool make_room(uint64_t bytes);
+  /// Returns whether make_room() can do anything.
+  bool can_make_room() const;
 
   /// Returns all cached blocks to the device.
   void trim();

@@ -10,7 +10,7 @@ namespace kaiseki {
 namespace {
 
 constexpr uint64_t kSmallestOutside = uint64_t{1} << 20;
-constexpr uint64_t kPartOfBudget = 64;
+constexpr uint64_t kPartOfBudget = 64, kPage = 4096;
 
 std::atomic<OutOfCore> policy_now = OutOfCore::automatic;
 
@@ -27,7 +27,7 @@ bool tensors_can_leave(Device device) {
 
 uint64_t smallest_outside(Device device) {
   const uint64_t budget = device.memory().account().budget;
-  return budget ? std::min(kSmallestOutside, budget / kPartOfBudget) : kSmallestOutside;
+  return budget ? std::clamp(budget / kPartOfBudget, kPage, kSmallestOutside) : kSmallestOutside;
 }
 
 }  // namespace kaiseki

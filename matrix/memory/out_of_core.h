@@ -20,8 +20,8 @@ OutOfCore out_of_core();
 /// Returns whether tensors of the device can wait elsewhere.
 bool tensors_can_leave(Device device);
 
-/// Smaller tensors stay on the device: the copies would take longer than the room is worth. Of a
-/// budget below 64 MiB, 1/64. In bytes.
+/// Smaller tensors stay on the device: the copies would take longer than the room is worth. 1 MiB,
+/// or 1/64 of a smaller budget. In bytes.
 uint64_t smallest_outside(Device device);
 
 }  // namespace kaiseki

@@ -25,6 +25,9 @@ class SpillPlace {
   /// system's reason.
   virtual void write(const void* from, const CopyRegion& region) = 0;
   virtual void read(void* to, const CopyRegion& region) const = 0;
+  /// Waits until the disk has what was written. The next read comes from the disk, not from the
+  /// system's memory. For measurements.
+  virtual void flush() {}
 };
 
 /// Returns a place for this many bytes, or nullptr if there is no room.
@@ -36,6 +39,8 @@ void set_spill_store(SpillStore store);
 
 /// The places as memory. A block is a SpillPlace. Returns nullptr without a store.
 RawMemory* spill_memory();
+/// Returns a place that counts in no budget. Without a store or room, returns nullptr.
+std::unique_ptr<SpillPlace> make_place(uint64_t bytes);
 /// Returns whether the blocks of the memory are places, also if there is no store now.
 bool has_places(const RawMemory& memory);
 

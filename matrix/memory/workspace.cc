@@ -78,7 +78,8 @@ uint64_t Workspace::size() const {
 uint64_t Workspace::available() const {
   std::lock_guard lock(mutex_);
   if (limit_) return *limit_;
-  return gave_way_ ? size() : std::max(size(), device_memory() / kEarlyPart);
+  return gave_way_ && !allocator_.can_make_room() ? size()
+                                                  : std::max(size(), device_memory() / kEarlyPart);
 }
 
 bool Workspace::allows(uint64_t bytes) const {
@@ -88,7 +89,10 @@ bool Workspace::allows(uint64_t bytes) const {
 
 Workspace::HeldBlock Workspace::use(uint64_t bytes) {
   HeldBlock use{std::unique_lock(mutex_), {}};
-  if (bytes > size() && bytes <= available()) take(bytes, room());
+  if (bytes > size() && bytes <= available()) {
+    if (!fits(bytes, room())) allocator_.make_room(bytes);
+    take(bytes, room());
+  }
   if (bytes <= size()) use.memory = block_;
   return use;
 }

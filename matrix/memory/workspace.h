@@ -51,7 +51,7 @@ class Workspace {
   uint64_t size() const;
   /// Bytes that use() can give now. With a limit, this is the limit. Without a limit, use() may
   /// allocate up to a sixteenth of the device's memory before the iteration ends. After a block was
-  /// released for tensors, it no longer does.
+  /// released for tensors, it only does if tensors can leave the device.
   uint64_t available() const;
   /// Returns whether the limit allows a block of this size.
   bool allows(uint64_t bytes) const;

@@ -3,13 +3,16 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/spill.h"
 #include "matrix/tune/file.h"
 #include "tests/support/cache_folder.h"
 #include "tests/support/devices.h"
+#include "tests/support/simulated_link.h"
 #include "tests/support/tune_policy.h"
 
 namespace kaiseki {
@@ -71,6 +74,31 @@ TEST_CASE("device rates: a kept rate that is far from the measured one is replac
   const double measured = device_rates(device).bytes;
   CHECK(measured > kLeast);
   CHECK(kept() == doctest::Approx(measured));
+}
+
+TEST_CASE("device rates: the link of the CPU is its store") {
+  const test::CacheFolder folder("link rates");
+  const test::SimulatedLink link(5e8);
+  test::WithTunePolicy policy({TuneMode::hybrid});
+  const DeviceRates rates = device_rates(Device::cpu());
+  REQUIRE(rates.link);
+  for (const double rate : {rates.link->to_host, rates.link->to_device}) {
+    CHECK(rate <= 5e8);
+    CHECK(rate > 5e7);  // other programs may take the processor in between
+  }
+}
+
+TEST_CASE("device rates: the rates of files are those of the disk") {
+  const test::CacheFolder folder("file rates");
+  set_spill_folder(std::filesystem::temp_directory_path());
+  {
+    test::WithTunePolicy policy({TuneMode::hybrid});
+    const DeviceRates rates = device_rates(Device::cpu());
+    REQUIRE(rates.link);
+    check_plausible(rates);
+    CHECK(rates.link->overlaps);
+  }
+  set_spill_folder({});
 }
 
 TEST_CASE("device rates: without memory for a measurement, they are fixed") {

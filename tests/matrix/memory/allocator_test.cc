@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "matrix/memory/out_of_core.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/reduce.h"
@@ -383,6 +384,7 @@ TEST_CASE("a device throws when its budget shrinks during work, and works again 
     Allocator& allocator = device.memory();
     allocator.trim();
     const uint64_t before = allocator.account().in_use;
+    set_out_of_core(OutOfCore::off);
     allocator.set_budget(before + (400 << 10));
     try {
       twice();
@@ -393,6 +395,7 @@ TEST_CASE("a device throws when its budget shrinks during work, and works again 
       CHECK(std::string(error.what()).find("asked for") != std::string::npos);
     }
     CHECK(allocator.account().in_use == before);
+    set_out_of_core(OutOfCore::automatic);
     allocator.set_budget({});
     device.workspace().set_limit({});  // it was released; other solvers would add in another order
     CHECK(twice() == expected);

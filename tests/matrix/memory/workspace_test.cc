@@ -10,11 +10,13 @@
 #include <fstream>
 #endif
 #include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/ops/copy.h"
 #include "tests/support/devices.h"
+#include "tests/support/simulated_link.h"
 #include "tests/support/wait_until.h"
 
 namespace kaiseki {
@@ -45,6 +47,28 @@ class SmallDevice {
 
  private:
   Device device_;
+};
+
+/// Lets one tensor leave the device at a time.
+class LeavingTensors : public Evictor {
+ public:
+  explicit LeavingTensors(const SmallDevice& small) : allocator_(small.allocator()) {
+    allocator_.add_evictor(*this);
+  }
+  ~LeavingTensors() override { allocator_.remove_evictor(*this); }
+  LeavingTensors(const LeavingTensors&) = delete;
+  bool evict(uint64_t) override {
+    for (Tensor& tensor : tensors)
+      if (!tensor.buffer().left_device()) {
+        tensor.buffer().leave_device();
+        return true;
+      }
+    return false;
+  }
+  std::vector<Tensor> tensors;
+
+ private:
+  Allocator& allocator_;
 };
 
 #ifdef __linux__
@@ -207,6 +231,28 @@ TEST_CASE("workspace: a solver that runs out of memory keeps its block") {
     CHECK(use.memory.defined());
   }
   CHECK(small.tensor(10 * kMiB).defined());
+}
+
+TEST_CASE("workspace: it takes room from tensors that can leave, and keeps an eighth") {
+  const test::SimulatedLink link(1e12);
+  test::for_each_device([](Device device) {
+    const SmallDevice small(device, 64 * kMiB);
+    LeavingTensors leaving(small);
+    for (int i = 0; i < 15; ++i) leaving.tensors.push_back(small.tensor(4 * kMiB));
+    Workspace& workspace = small.workspace();
+    small.allocator().reset_peak();
+    CHECK(small.allocator().account().in_use >= 60 * kMiB);
+    CHECK(workspace.use(4 * kMiB).memory.defined());
+    CHECK(small.allocator().account().peak <= small.allocator().account().budget);
+    const Tensor more = small.tensor(16 * kMiB);  // several tensors leave, the workspace stays
+    CHECK(workspace.size() == 4 * kMiB);
+    CHECK(leaving.tensors[2].buffer().left_device());
+    leaving.tensors.clear();
+    // If no tensor can leave, the workspace is released.
+    const Tensor last = small.tensor(small.allocator().account().budget -
+                                     small.allocator().account().in_use - kMiB);
+    CHECK(workspace.size() == 0);
+  });
 }
 
 }  // namespace kaiseki

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Files without names for tensors that wait on a disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "matrix/memory/spill.h"
+
+namespace kaiseki {
+
+/// Reserves the room on the disk, so that a full disk is noticed now. Returns nullptr then, and if
+/// too many files are open. Throws Error with the system's reason, or if it has no such files.
+std::unique_ptr<SpillPlace> make_spill_file(const std::filesystem::path& folder, uint64_t bytes);
+
+}  // namespace kaiseki
