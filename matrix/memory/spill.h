@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "matrix/memory/raw_memory.h"
+#include "matrix/memory/spill_place.h"
 
 namespace kaiseki {
 
@@ -16,19 +17,6 @@ namespace kaiseki {
 /// means that tensors do not leave the CPU. The initial value is KAISEKI_SPILL_DIR. Throws Error if
 /// the folder has no room for a file, or the system has no such files.
 void set_spill_folder(const std::filesystem::path& folder);
-
-/// The place of one tensor. Two threads may use two places at the same time.
-class SpillPlace {
- public:
-  virtual ~SpillPlace() = default;
-  /// Copy the rows between memory and the place, which is the region's `host`. Throw Error with the
-  /// system's reason.
-  virtual void write(const void* from, const CopyRegion& region) = 0;
-  virtual void read(void* to, const CopyRegion& region) const = 0;
-  /// Waits until the disk has what was written. The next read comes from the disk, not from the
-  /// system's memory. For measurements.
-  virtual void flush() {}
-};
 
 /// Returns a place for this many bytes, or nullptr if there is no room.
 using SpillStore = std::function<std::unique_ptr<SpillPlace>(uint64_t bytes)>;

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "matrix/memory/spill.h"
+#include "matrix/memory/spill_place.h"
 
 namespace kaiseki {
 

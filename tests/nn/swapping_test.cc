@@ -11,11 +11,14 @@
 #include "base/error.h"
 #include "matrix/backend/opencl/device.h"
 #include "matrix/memory/spill.h"
+#include "nn/memory_model.h"
 #include "nn/network.h"
 #include "nn/planner.h"
+#include "nn/recomputation.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/nn/less_memory.h"
 #include "tests/nn/train/fixture.h"
+#include "tests/support/simulated_link.h"
 #include "tests/support/tune_policy.h"
 
 namespace kaiseki::nn {
@@ -72,6 +75,38 @@ TEST_CASE("swapping: a training on the CPU computes the same bits with files") {
   check_with_less_memory(Device::cpu());
   CHECK(std::filesystem::is_empty(folder.path));  // the files have no names
   set_spill_folder({});
+}
+
+TEST_CASE("swapping: the model predicts the bytes that leave the CPU") {
+  // Tensors leave as a whole, and what is in use beside them differs by step.
+  constexpr double kTwoTensors = 2 * 1.25 * (1 << 20);
+  const test::SimulatedLink link(1e12);
+  const test::WithRates rates(test::kFastLink);
+  test::WithTunePolicy policy({TuneMode::off});
+  Device::cpu().workspace().set_limit(0);
+  for (const char* json : {kShortcut, kSums, kTwoHeads}) {
+    CAPTURE(json);
+    const Network network = Network::parse(json, "test", Device::cpu());
+    const Graph graph = build_graph(network.spec());
+    const ExecutionPlan plan =
+        make_execution_plan(graph, {.phase = Phase::train, .loss = true, .backward = true});
+    const auto rounded = [](uint64_t bytes) { return Device::cpu().memory().rounded(bytes); };
+    train(json, Device::cpu(), {});  // keeps what is made once
+    const test::Trained whole = train(json, Device::cpu(), {});
+    const uint64_t beside = whole.peak - predict_peak(graph, plan, kBatch, rounded);
+    for (const double part : {0.9, 0.8, 0.7}) {
+      CAPTURE(part);
+      const auto budget = static_cast<uint64_t>(part * static_cast<double>(whole.peak));
+      const test::Trained less = train(json, Device::cpu(), budget);
+      const FittedPlan fitted = fit_plan(
+          graph, plan,
+          {.batch = kBatch, .room = budget - beside, .rates = test::kFastLink, .rounded = rounded});
+      const double moved = static_cast<double>(less.moved - whole.moved) / 3;
+      CHECK(moved <= static_cast<double>(fitted.leaves));
+      if (fitted.in_pieces == 0) CHECK(moved >= static_cast<double>(fitted.leaves) - kTwoTensors);
+    }
+  }
+  Device::cpu().workspace().set_limit({});
 }
 
 TEST_CASE("spilling: a folder that does not exist is refused") {
