@@ -10,8 +10,18 @@
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::cli {
+
+int64_t samples_of_pass(const nn::Updater& updater) {
+  return ceil_div(updater.iterator().batch_size(), updater.parts());
+}
+
+nn::PassPrediction predict_pass(nn::Updater& updater) {
+  return updater.network().predict_pass(samples_of_pass(updater));
+}
+
 namespace {
 
 // the least wait that is reported, in seconds and as a share of the epoch
@@ -40,6 +50,11 @@ int width_of(const std::vector<std::string>& parts) {
   int width = -2;
   for (const std::string& part : parts) width += 2 + display_width(part);
   return width;
+}
+
+/// Empty if the pass fits the device.
+std::string where_text(nn::Updater& updater) {
+  return predict_pass(updater).is_out_of_core ? "out of core" : "";
 }
 
 }  // namespace
@@ -125,10 +140,11 @@ void ProgressDisplay::draw(nn::Trainer& trainer) {
   const std::string step = "step " + format_count(trainer.step());
   const std::string accuracy = accuracy_text(totals);
   const std::string speed = speed_text(images_per_second()), also = also_ ? also_() : "";
+  const std::string where = where_text(trainer.updater());
   const std::string left =
       styled(TextStyle::green, format_duration(seconds_left(trainer)) + " left");
   std::vector<std::string> parts = {
-      format_percent(share, 0), step, loss_text(totals), accuracy, speed, also, left};
+      format_percent(share, 0), step, loss_text(totals), accuracy, speed, where, also, left};
   std::erase(parts, "");
   if (!terminal().live) {
     parts[0] = head;
@@ -137,7 +153,8 @@ void ProgressDisplay::draw(nn::Trainer& trainer) {
     return;
   }
   const int room = terminal_width() - 1 - display_width(head) - 4;
-  for (const std::string& least_important : {step, parts[0], speed, also, accuracy, parts[2]})
+  for (const std::string& least_important :
+       {step, parts[0], where, speed, also, accuracy, parts[2]})
     if (room - width_of(parts) < kLeastBar) std::erase(parts, least_important);
   const int bar = std::min(room - width_of(parts), kMostBar);
   if (bar > 0) parts.insert(parts.begin(), progress_bar(share, bar));
@@ -147,6 +164,7 @@ void ProgressDisplay::draw(nn::Trainer& trainer) {
 void ProgressDisplay::on_epoch(nn::Trainer& trainer) {
   const double now = steady_seconds();
   const double seconds = std::max(1e-9, trained_ - epoch_start_);
+  last_speed_ = static_cast<double>(epoch_samples_) / seconds;
   const auto& evaluation = trainer.evaluation();
   if (evaluation) evaluation_seconds_ = now - trained_;
   const bool better = evaluation && evaluation->classes && (!best_ || evaluation->top1 > *best_);
@@ -163,7 +181,8 @@ void ProgressDisplay::on_epoch(nn::Trainer& trainer) {
       parts.push_back(
           (is_short ? "" : "test accuracy ") +
           styled(better ? TextStyle::green : TextStyle::plain, format_percent(evaluation->top1)));
-    if (!is_short) parts.push_back(speed_text(static_cast<double>(epoch_samples_) / seconds));
+    if (!is_short) parts.push_back(speed_text(last_speed_));
+    if (!is_short) parts.push_back(where_text(trainer.updater()));
     parts.push_back(format_duration(now - epoch_start_));
     std::erase(parts, "");
     return parts;

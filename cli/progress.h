@@ -28,6 +28,8 @@ class ProgressDisplay : public nn::Extension {
   void on_evaluation(int64_t done, int64_t total) { show_evaluation(done, total, drawn_); }
   /// Adds a text to each progress line.
   void show_also(std::function<std::string()> text) { also_ = std::move(text); }
+  /// Images per second in the last epoch, without evaluations. 0 before its end.
+  double last_speed() const { return last_speed_; }
 
  private:
   struct TimedSamples {
@@ -49,9 +51,15 @@ class ProgressDisplay : public nn::Extension {
   double evaluation_seconds_ = 0;  // of one evaluation
   std::optional<double> best_;     // accuracy
   double data_wait_ = 0;           // at the last epoch's end
+  double last_speed_ = 0;
   std::function<std::string()> also_;
   bool advised_ = false;  // whether the warning about slow data was shown
 };
+
+/// The samples of a pass: a minibatch, or a part of one.
+int64_t samples_of_pass(const nn::Updater& updater);
+/// Network::predict_pass() for them.
+nn::PassPrediction predict_pass(nn::Updater& updater);
 
 /// "━━━━━━━━╸━━━━" in two colors, or "#####-----".
 std::string progress_bar(double share, int columns);

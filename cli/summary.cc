@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // kaiseki summary
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -45,12 +46,24 @@ std::string plan_text(const nn::TrainingPrediction& found) {
     return "a minibatch runs in " + format_count(found.parts) + " parts of equal size";
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (!found.again.empty())
-    add("the backward pass computes the outputs of " +
-        format_count(static_cast<int64_t>(found.again.size())) + " layers again");
+  const auto again =
+      std::ranges::count_if(found.layers, [](const auto& layer) { return layer.second.again; });
+  if (again != 0)
+    add("the backward pass computes the outputs of " + format_count(again) + " layers again");
   if (found.leaves != 0) add(format_bytes(found.leaves) + " leave the device for a while");
   if (found.in_pieces != 0) add(format_count(found.in_pieces) + " steps run in pieces");
   return text.empty() ? "a pass fits as it is" : text;
+}
+
+/// How a layer runs if it does not run as with enough memory.
+std::string plan_text(const nn::LayerPrediction& layer) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (layer.again) add("computed again");
+  if (layer.out != 0) add(format_bytes(layer.out) + " out");
+  if (layer.in != 0) add(format_bytes(layer.in) + " in");
+  if (layer.in_pieces) add("in pieces");
+  return text;
 }
 
 void print_plan(const SummaryCommand& c, const nn::TrainingPrediction& found) {
@@ -76,7 +89,7 @@ int run_command(const SummaryCommand& c) {
         nn::predict_training(file, batch, parse_bytes(c.memory, "--memory"), open_device(c.device));
   std::vector<std::string> header = {"layer",      "type",          "output",
                                      "parameters", "multiply-adds", "activations"};
-  if (plan) header.push_back("backward pass");
+  if (plan) header.insert(header.end(), {"ms", "out of core"});
   Table table(header);
   for (const nn::LayerSummary& layer : network.layers) {
     const int64_t work = times(layer.multiply_adds, batch);
@@ -84,13 +97,18 @@ int run_command(const SummaryCommand& c) {
     add_to(parameters, layer.parameters);
     add_to(multiply_adds, work);
     add_to(activations, bytes);
+    const nn::LayerPrediction predicted = plan ? plan->layers[layer.name] : nn::LayerPrediction();
     if (c.json) {
       JsonLine line;
       line.add("layer", layer.name).add("type", layer.type);
       line.add("output", shape_text(layer.output)).add("parameters", layer.parameters);
       line.add("multiply_adds", work);
       line.add("activation_bytes", bytes);
-      if (plan) line.add("computed_again", plan->again.contains(layer.name));
+      if (plan) {
+        line.add("milliseconds", 1e3 * predicted.seconds).add("computed_again", predicted.again);
+        line.add("bytes_out", predicted.out).add("bytes_in", predicted.in);
+        line.add("in_pieces", predicted.in_pieces);
+      }
       std::printf("%s\n", line.str().c_str());
     }
     std::vector<std::string> row = {layer.name,
@@ -99,7 +117,8 @@ int run_command(const SummaryCommand& c) {
                                     format_count(layer.parameters),
                                     format_count(work),
                                     format_bytes(bytes)};
-    if (plan) row.push_back(plan->again.contains(layer.name) ? "computed again" : "");
+    if (plan)
+      row.insert(row.end(), {format_number("%.3g", 1e3 * predicted.seconds), plan_text(predicted)});
     table.row(row);
   }
   if (c.json) return 0;

@@ -168,6 +168,7 @@ void add_extensions(TrainRun& run, const nn::Recipe& recipe,
     run.log = log.get();
     trainer.extend(std::move(log));
   }
+  run.progress = progress.get();
   trainer.extend(std::move(progress));
 }
 

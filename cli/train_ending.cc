@@ -12,7 +12,6 @@
 #include "cli/text.h"
 #include "cli/weights_file.h"
 #include "dist/train/task_cancelled.h"
-#include "matrix/ceil_div.h"
 #include "matrix/memory/allocator.h"
 
 namespace kaiseki::cli {
@@ -48,14 +47,19 @@ void write_trace(const TrainRun& run, std::vector<std::string>& problems) {
 }
 
 /// Prints the memory that the training used, and the prediction for one step.
-void print_memory(nn::Updater& updater) {
-  nn::Network& network = updater.network();
-  std::printf("memory      %s\n", describe_memory(network.device()).c_str());
-  const int64_t batch = ceil_div(updater.iterator().batch_size(), updater.parts());
-  const uint64_t held = network.device().memory().account().in_use;
+void print_memory(const TrainRun& run) {
+  nn::Updater& updater = run.trainer.updater();
+  const Device device = updater.network().device();
+  std::printf("memory      %s\n", describe_memory(device).c_str());
+  const nn::PassPrediction pass = predict_pass(updater);
   std::printf("memory      predicted %s in use in a step of %s samples\n",
-              format_bytes(held + network.predicted_pass_bytes(batch)).c_str(),
-              format_count(batch).c_str());
+              format_bytes(device.memory().account().in_use + pass.on_device).c_str(),
+              format_count(samples_of_pass(updater)).c_str());
+  const double speed = run.progress ? run.progress->last_speed() : 0;
+  if (!pass.is_out_of_core || speed <= 0) return;
+  std::printf("memory      %s leave the device in a pass, predicted %.3g s, measured %.3g s\n",
+              format_bytes(pass.leaves).c_str(), pass.seconds,
+              static_cast<double>(samples_of_pass(updater)) / speed);
 }
 
 /// Writes the weights to the state folder.
@@ -115,7 +119,7 @@ void finish(const TrainRun& run) {
   if (!trainer.stop_reason().empty())
     std::printf("stopped after step %s: %s\n", format_count(trainer.step()).c_str(),
                 trainer.stop_reason().c_str());
-  if (c.memory) print_memory(trainer.updater());
+  if (c.memory) print_memory(run);
   const bool unfinished = interrupted() && trainer.epoch() < trainer.options().epochs;
   const bool has_checkpoint = run.checkpointer && run.checkpointer->problem().empty();
   std::vector<std::string> problems;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/trace_file.h"
 #include "cli/weights_info.h"
 #include "nn/train/checkpoint.h"
@@ -21,6 +22,7 @@ struct TrainRun {
   const TraceFile& trace;
   const nn::Checkpointer* checkpointer = nullptr;
   const nn::MetricsLog* log = nullptr;
+  const ProgressDisplay* progress = nullptr;
 };
 
 /// Trains. After an error it saves the weights of the last step and throws the error. It does not

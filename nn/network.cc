@@ -213,9 +213,8 @@ int64_t Network::parts_of_batch(int64_t batch, Phase phase) {
                         [&](uint64_t bytes) { return memory.rounded(bytes); });
 }
 
-uint64_t Network::predicted_pass_bytes(int64_t batch) {
-  return impl_->predicted_pass_bytes({.phase = Phase::train, .loss = true, .backward = true},
-                                     batch);
+PassPrediction Network::predict_pass(int64_t batch) {
+  return impl_->predict_pass({.phase = Phase::train, .loss = true, .backward = true}, batch);
 }
 
 void Network::set_layer_timer(LayerTimer timer) { impl_->timer = std::move(timer); }

@@ -16,6 +16,7 @@
 #include "nn/io/named_tensor.h"
 #include "nn/layer_timer.h"
 #include "nn/parameter.h"
+#include "nn/pass_prediction.h"
 #include "nn/phase.h"
 #include "nn/recipe.h"
 
@@ -130,9 +131,8 @@ class Network {
   /// of about the same size. 1 if the device has no limit, or if samples depend on each other
   /// (batch normalization in training).
   int64_t parts_of_batch(int64_t batch, Phase phase);
-  /// The bytes on the device that the memory model predicts for the tensors of a training pass.
-  /// Parameters, gradients and workspace are not included.
-  uint64_t predicted_pass_bytes(int64_t batch);
+  /// Predicts a training pass of `batch` samples, with the memory that is free now.
+  PassPrediction predict_pass(int64_t batch);
 
   /// Calls `timer` after each layer of each pass. Waits for the device before and after each layer,
   /// so passes take longer. Empty: no times.

@@ -57,10 +57,15 @@ const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& optio
   return fits ? fits->plan : plan(options);
 }
 
-uint64_t NetworkImpl::predicted_pass_bytes(const ExecutionPlanOptions& options, int64_t batch) {
-  if (const FittedPlan* fits = fitted_plan(options, batch)) return fits->on_device;
-  return predict_peak(graph, plan(options), batch,
-                      [&](uint64_t bytes) { return device.memory().rounded(bytes); });
+PassPrediction NetworkImpl::predict_pass(const ExecutionPlanOptions& options, int64_t batch) {
+  if (const FittedPlan* fits = fitted_plan(options, batch))
+    return {.on_device = fits->on_device,
+            .leaves = fits->leaves,
+            .is_out_of_core = fits->leaves != 0 || fits->in_pieces != 0,
+            .seconds = fits->seconds};
+  return {.on_device = predict_peak(graph, plan(options), batch, [&](uint64_t bytes) {
+            return device.memory().rounded(bytes);
+          })};
 }
 
 FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const {

@@ -10,6 +10,7 @@
 #include "nn/forward_run.h"
 #include "nn/graph.h"
 #include "nn/layer_timer.h"
+#include "nn/pass_prediction.h"
 #include "nn/recomputation.h"
 #include "nn/swapping.h"
 
@@ -46,7 +47,7 @@ struct NetworkImpl {
   /// The plan for a minibatch of this size. If a pass needs more memory than the device has, some
   /// values are computed again.
   const ExecutionPlan& fitting_plan(const ExecutionPlanOptions& options, int64_t batch);
-  uint64_t predicted_pass_bytes(const ExecutionPlanOptions& options, int64_t batch);
+  PassPrediction predict_pass(const ExecutionPlanOptions& options, int64_t batch);
   uint64_t input_bytes(int64_t batch) const;
   FittedPlan fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const;
   std::span<Parameter> parameters_of(const GraphNode& node);

@@ -25,10 +25,30 @@ uint64_t parameter_bytes(const Graph& graph) {
   return 2 * sizeof(float) * static_cast<uint64_t>(elements);
 }
 
-/// The layer of a step, and the layer that made its output before it was fused.
-void add_layers(const Graph& graph, const PlanStep& step, std::set<std::string>& to) {
-  to.insert(graph.nodes[static_cast<size_t>(step.node)].name);
-  to.insert(graph.nodes[static_cast<size_t>(graph.producer_of(step.output))].name);
+/// `fitted` with what it makes other than `whole`. `parts`: the passes of a training step.
+std::map<std::string, LayerPrediction> layers_of(const Graph& graph, const ExecutionPlan& whole,
+                                                 const FittedPlan& fitted, int64_t parts,
+                                                 const PassLimits& limits) {
+  const std::vector<StepMemory> steps =
+      predict_memory(graph, fitted.plan, limits.batch, limits.rounded, limits.room);
+  const auto passes = static_cast<uint64_t>(parts);
+  std::map<std::string, LayerPrediction> layers;
+  for (size_t i = 0; i < fitted.plan.steps.size(); ++i) {
+    const PlanStep& step = fitted.plan.steps[i];
+    LayerPrediction& layer = layers[graph.nodes[static_cast<size_t>(step.node)].name];
+    const double forward = forward_seconds(graph, step, limits.batch, limits.rates);
+    layer.again = step.recomputed && !whole.steps[i].recomputed;
+    layer.seconds = static_cast<double>(parts) * forward * (1 + kBackwardTime + layer.again);
+    for (const size_t time : {fitted.plan.forward_time(i), fitted.plan.backward_time(i)}) {
+      layer.out += passes * steps[time].out;
+      layer.in += passes * steps[time].in;
+      layer.in_pieces |= steps[time].own > limits.room;
+    }
+    // The layer that made the output before it was fused.
+    layers[graph.nodes[static_cast<size_t>(graph.producer_of(step.output))].name].again |=
+        layer.again;
+  }
+  return layers;
 }
 
 }  // namespace
@@ -53,7 +73,7 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
     throw Error(message("memory", "expected room for the parameters and more, at least ",
                         format_bytes(result.parameters), ", got ", format_bytes(memory)));
   result.parts = parts_that_fit(graph, whole, batch, room, rounded);
-  const PassLimits limits{
+  PassLimits limits{
       .batch = batch, .room = result.in_core, .rates = device_rates(device), .rounded = rounded};
   result.seconds_in_core = fit_plan(graph, whole, limits).seconds;
   const FittedPlan fitted =
@@ -64,9 +84,9 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   result.missing = fitted.missing;
   result.seconds = fitted.seconds == 0 ? result.seconds_in_core
                                        : static_cast<double>(result.parts) * fitted.seconds;
-  for (size_t i = 0; i < whole.steps.size(); ++i)
-    if (fitted.plan.steps[i].recomputed && !whole.steps[i].recomputed)
-      add_layers(graph, fitted.plan.steps[i], result.again);
+  limits.batch = ceil_div(batch, result.parts);
+  limits.room = fitted.on_device;
+  result.layers = layers_of(graph, whole, fitted, result.parts, limits);
   return result;
 }
 

@@ -3,24 +3,32 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 
 #include "matrix/device.h"
 
 namespace kaiseki::nn {
 
+/// A layer in one training step, with what is fused with it.
+struct LayerPrediction {
+  double seconds = 0;        // of its forward and backward steps, and what is computed again
+  bool again = false;        // the backward pass computes its output again
+  uint64_t out = 0, in = 0;  // bytes over the link
+  bool in_pieces = false;
+};
+
 /// A training step on a device with a given memory. Bytes and seconds.
 struct TrainingPrediction {
-  uint64_t parameters = 0;                  // weights, and gradients with momentum
-  uint64_t in_core = 0;                     // tensors of a pass of the whole minibatch
-  int64_t parts = 1;                        // in which the minibatch runs
-  uint64_t peak = 0;                        // tensors of a pass that stay on the device
-  uint64_t leaves = 0;                      // of each pass, and come back
-  int64_t in_pieces = 0;                    // steps whose own tensors do not fit
-  uint64_t missing = 0;                     // beyond the memory, even so
-  double seconds = 0, seconds_in_core = 0;  // of the forward and the backward pass
-  std::set<std::string> again = {};         // layers whose outputs the backward pass computes again
+  uint64_t parameters = 0;                             // weights, and gradients with momentum
+  uint64_t in_core = 0;                                // tensors of a pass of the whole minibatch
+  int64_t parts = 1;                                   // in which the minibatch runs
+  uint64_t peak = 0;                                   // tensors of a pass that stay on the device
+  uint64_t leaves = 0;                                 // of each pass, and come back
+  int64_t in_pieces = 0;                               // steps whose own tensors do not fit
+  uint64_t missing = 0;                                // beyond the memory, even so
+  double seconds = 0, seconds_in_core = 0;             // of the forward and the backward pass
+  std::map<std::string, LayerPrediction> layers = {};  // by name
 };
 
 /// For the network in a file (summarize()) and `memory` bytes. Measures the device's rates if they

@@ -5,18 +5,16 @@
 #include <utility>
 
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/workspace.h"
 #include "nn/lifetimes.h"
 #include "nn/memory_model.h"
 
 namespace kaiseki::nn {
 namespace {
 
-/// A backward step computes two products of the size of the forward step's: for the gradients of
-/// its input and of its filter.
-constexpr double kBackward = 2;
 constexpr double kOtherRates[] = {8, 1.0 / 8, 64, 1.0 / 64};
 constexpr double kOtherRooms[] = {1.5, 2, 3, 4};
-constexpr uint64_t kRoomParts = 8;  // the last part is for the workspace of convolutions
+constexpr uint64_t kRoomParts = 8;  // one part is for the workspace of convolutions
 
 bool is_better(const FittedPlan& a, const FittedPlan& b) {
   return std::pair(a.missing, a.seconds) < std::pair(b.missing, b.seconds);
@@ -61,18 +59,11 @@ class RecomputationSearch {
   static bool by_gain(const Candidate& a, const Candidate& b) { return a.gain < b.gain; }
 
   double seconds_of(const PlanStep& step) const {
-    const GraphNode& node = graph_.nodes[static_cast<size_t>(step.node)];
-    const auto batch = static_cast<double>(limits_.batch);
-    auto elements = static_cast<double>(graph_.shape_of(step.output).elements());
-    for (int value : step.inputs)
-      elements += static_cast<double>(graph_.shape_of(value).elements());
-    return batch *
-           std::max(static_cast<double>(node.shape.multiply_adds) / limits_.rates.multiply_adds,
-                    elements * sizeof(float) / limits_.rates.bytes);
+    return forward_seconds(graph_, step, limits_.batch, limits_.rates);
   }
 
   double backward_seconds(const ExecutionPlan& plan) const {
-    double seconds = kBackward * forward_;
+    double seconds = kBackwardTime * forward_;
     for (const PlanStep& step : plan.steps)
       if (step.recomputed) seconds += seconds_of(step);
     return seconds;
@@ -202,6 +193,16 @@ class RecomputationSearch {
 
 }  // namespace
 
+double forward_seconds(const Graph& graph, const PlanStep& step, int64_t batch,
+                       const DeviceRates& rates) {
+  const GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
+  auto elements = static_cast<double>(graph.shape_of(step.output).elements());
+  for (int value : step.inputs) elements += static_cast<double>(graph.shape_of(value).elements());
+  return static_cast<double>(batch) *
+         std::max(static_cast<double>(node.shape.multiply_adds) / rates.multiply_adds,
+                  elements * sizeof(float) / rates.bytes);
+}
+
 FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits) {
   RecomputationSearch first(graph, plan, limits, limits.room);
   const FittedPlan whole = first.of_given_plan();
@@ -234,7 +235,9 @@ FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t 
                     }};
   const uint64_t peak = predict_peak(graph, plan, batch, limits.rounded);
   if (peak <= room) return {.plan = plan, .peak = peak, .on_device = peak};
-  limits.room = room / kRoomParts * (kRoomParts - 1);
+  const Workspace& workspace = device.workspace();
+  const uint64_t part = room / kRoomParts;
+  limits.room = room - (workspace.allows(part) ? part : workspace.available());
   limits.rates = device_rates(device);
   return fit_plan(graph, plan, limits);
 }

@@ -126,8 +126,14 @@ def predicts_memory():
     check("outputs of" in found and found.count("computed again") > 5, "layers that are computed again", found)
     check("are missing" in plan("resnet50", 128, "512M"), "a pass that cannot fit")
     lines = works("summary", "resnet50", "--batch-size", 32, "--memory", "1500M", "--device", "cpu", "--json").stdout
-    again = [json.loads(line)["computed_again"] for line in lines.splitlines()]
+    layers = [json.loads(line) for line in lines.splitlines()]
+    again = [layer["computed_again"] for layer in layers]
     check(5 < sum(again) < len(again), "JSON", str(again))
+    check(sum(layer["milliseconds"] for layer in layers) > 1, "the time of layers", lines)
+    os.environ["KAISEKI_SPILL_DIR"] = os.getcwd()
+    found = plan("resnet50", 32, "400M")
+    check(" leave the device" in found and " out, " in found and "in pieces" in found, "layers over the link", found)
+    del os.environ["KAISEKI_SPILL_DIR"]
     refuses(["the parameters"], "summary", "vgg16", "--memory", "1M")
     refuses(["--memory", "bytes such as 2G"], "summary", "lenet", "--memory", "much")
 

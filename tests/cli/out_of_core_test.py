@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 
 from support import check, deep_network, main, refuses, works
 
@@ -34,6 +35,15 @@ def tensors_leave_if_there_is_no_room():
     check(less == whole, "the same weights")
 
 
+def the_progress_tells_it():
+    text = works(*arguments("--memory"), env={**ROOM, **less_memory()}).stdout
+    check("  out of core" in text, "progress lines", text)
+    found = re.search(r"memory +(\S+) MiB leave the device in a pass, predicted (\S+) s, measured (\S+) s", text)
+    check(found and all(float(number) > 0 for number in found.groups()), "--memory", text)
+    text = works(*arguments("--memory"), env=ROOM).stdout
+    check("out of core" not in text and "leave the device" not in text, "nothing with enough memory", text)
+
+
 def off_ends_the_training():
     refuses(["out of memory", "asked for"], *arguments("--out-of-core", "off"), env={**ROOM, **less_memory()})
     weights("off.safetensors", "--out-of-core", "off")
@@ -48,4 +58,4 @@ def always_moves_tensors():
     check(moved == whole, "the same weights")
 
 
-main(tensors_leave_if_there_is_no_room, off_ends_the_training, always_moves_tensors)
+main(tensors_leave_if_there_is_no_room, the_progress_tells_it, off_ends_the_training, always_moves_tensors)

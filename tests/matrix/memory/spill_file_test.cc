@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 
+#ifdef __linux__
+
 namespace kaiseki {
 namespace {
 
@@ -27,7 +29,6 @@ CopyRegion region_of(uint64_t row, uint64_t rows, const CopyRegion::RowPlace& bl
 
 }  // namespace
 
-#ifdef __linux__
 // Long rows go past the system's cache in whole blocks, from any address to any place.
 TEST_CASE("spill file: rows of any length, address and place, against a copy in memory") {
   constexpr uint64_t kFile = 13'000'003;
@@ -78,6 +79,7 @@ TEST_CASE("spill file: a read beyond the end is an error") {
   CHECK_THROWS_WITH_AS(file->read(bytes.data(), region_of(bytes.size(), 1, {}, {})),
                        doctest::Contains("cannot read a file for tensors"), Error);
 }
-#endif
 
 }  // namespace kaiseki
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace kaiseki::nn {
+
+/// What the models predict for the tensors of a pass. Parameters, gradients and workspace are not
+/// included.
+struct PassPrediction {
+  uint64_t on_device = 0;       // bytes
+  uint64_t leaves = 0;          // bytes that are copied from the device
+  bool is_out_of_core = false;  // tensors leave the device, or steps run in pieces
+  double seconds = 0;           // if it is out of core
+};
+
+}  // namespace kaiseki::nn
