@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "matrix/ceil_div.h"
+#include "matrix/memory/out_of_core.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -18,7 +19,12 @@ class PassMemory {
  public:
   PassMemory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
              const std::function<uint64_t(uint64_t)>& rounded, uint64_t room)
-      : graph_(graph), plan_(plan), batch_(batch), rounded_(rounded), room_(room) {
+      : graph_(graph),
+        plan_(plan),
+        batch_(batch),
+        rounded_(rounded),
+        room_(room),
+        smallest_(smallest_outside(room)) {
     const size_t values = plan.uses.size();
     value_.resize(values);
     gradients_.resize(values);
@@ -111,9 +117,16 @@ class PassMemory {
     const std::vector<Block*> own = blocks_of(time, i);
     std::vector<std::pair<size_t, Block*>> others;
     const auto add = [&](Block& block, const std::vector<size_t>& uses) {
-      if (block.bytes == 0 || block.outside || std::ranges::find(own, &block) != own.end()) return;
-      const auto next = std::upper_bound(uses.begin(), uses.end(), time);
-      others.emplace_back(next == uses.end() ? SIZE_MAX : *next, &block);
+      if (block.bytes < smallest_ || block.outside) return;
+      if (std::ranges::find(own, &block) != own.end()) return;
+      const auto at = std::upper_bound(uses.begin(), uses.end(), time);
+      const size_t next = at == uses.end() ? SIZE_MAX : *at;
+      // Several values can share a gradient. The earliest use counts.
+      const auto known = std::ranges::find(others, &block, &std::pair<size_t, Block*>::second);
+      if (known == others.end())
+        others.emplace_back(next, &block);
+      else
+        known->first = std::min(known->first, next);
     };
     for (size_t v = 0; v < value_.size(); ++v) {
       add(value_[v], plan_.uses[v]);
@@ -125,13 +138,12 @@ class PassMemory {
     uint64_t left = 0;
     for (const auto& [next, block] : others) {
       if (left >= bytes) return;
-      if (block->outside) continue;  // a gradient that several values share
       left += block->bytes;
       if (!block->copied) step.out += block->bytes;
       move_out(*block);
     }
     if (left >= bytes) return;
-    step.in += step.own / 2;
+    step.in = std::max(step.in, step.own / 2);
     step.out += step.own / 2;
     for (Block* block : own)
       if (block->bytes != 0) move_out(*block);
@@ -180,7 +192,7 @@ class PassMemory {
       take(bytes_of(step.inputs[0]), saved_[i]);
     } else if (!node.layer->is_view(plan_.options.phase)) {
       // A device without a fused solver computes the tensor before the pooling.
-      if (step.pooling) touch(bytes_of(node.shape.output) + bytes_of(step.output));
+      if (step.pooling) touch(bytes_of(node.shape.output) + 2 * bytes_of(step.output));
       take(bytes_of(step.output), value(step.output));
       if (step.needs_backward && (step.pooling || node.layer->saves_like_output()))
         take(bytes_of(step.output), saved_[i]);
@@ -188,7 +200,7 @@ class PassMemory {
     // A view keeps the memory of its input.
     if (node.layer->is_view(plan_.options.phase) &&
         std::ranges::find(step.dead, step.inputs[0]) != step.dead.end())
-      value(step.output).bytes += std::exchange(value(step.inputs[0]), {}).bytes;
+      value(step.output) = std::exchange(value(step.inputs[0]), {});
     for (int dead : step.dead) free(value(dead));
   }
 
@@ -216,7 +228,9 @@ class PassMemory {
       GradientMemory sum = take_gradient(of);
       free(to);
       to = std::move(sum);
-    } else if (!to.block) {
+    } else if (to.block) {
+      to.block->copied = false;
+    } else {
       to = more;
     }
   }
@@ -248,7 +262,7 @@ class PassMemory {
   const ExecutionPlan& plan_;
   int64_t batch_;
   const std::function<uint64_t(uint64_t)>& rounded_;
-  uint64_t room_;
+  const uint64_t room_, smallest_;
   std::vector<Block> value_, saved_;              // by value and by step
   std::vector<GradientMemory> gradients_;         // by value
   std::vector<std::optional<size_t>> producers_;  // by value: the step

@@ -16,7 +16,8 @@ struct StepMemory {
   uint64_t peak = 0;  // the highest sum
   uint64_t own = 0;   // of it, the tensors that the step reads or writes; others may wait elsewhere
   uint64_t piece = 0;  // of them, a piece: about a sample or a channel, if the step runs in pieces
-  uint64_t out = 0, in = 0;  // bytes that leave the device for this step, and that come back
+  uint64_t out = 0;    // bytes that leave the device for this step
+  uint64_t in = 0;     // bytes that it needs and that left before
 };
 
 /// By time of the plan: the bytes of a pass with `batch` samples. Counts inputs, values, gradients

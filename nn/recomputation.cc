@@ -105,7 +105,7 @@ class RecomputationSearch {
     fitted.missing = beyond(least, limits_.room);
     const double compute[2] = {forward_, backward_seconds(fitted.plan)};
     fitted.seconds = 0;
-    for (const size_t pass : {0, 1})
+    for (const size_t pass : {size_t{0}, size_t{1}})
       fitted.seconds += link.overlaps ? std::max({compute[pass], out[pass], in[pass]})
                                       : compute[pass] + out[pass] + in[pass];
   }

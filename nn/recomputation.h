@@ -25,7 +25,7 @@ struct PassLimits {
 struct FittedPlan {
   ExecutionPlan plan;
   uint64_t peak = 0;       // bytes, if no tensor leaves the device
-  uint64_t on_device = 0;  // of them, at most at a time
+  uint64_t on_device = 0;  // bytes of the most that is on the device at a time
   uint64_t leaves = 0;     // bytes that are copied from the device
   int64_t in_pieces = 0;   // steps whose own tensors do not fit; each runs in pieces
   uint64_t missing = 0;    // bytes that the pass needs beyond the room, even so

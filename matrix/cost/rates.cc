@@ -86,29 +86,48 @@ double byte_rate(Device device) {
          });
 }
 
-/// Copies of the CPU's tensors to their store and back, in bytes per second. A file's data can stay
-/// in the system's memory for a while. The rates are those of the disk: all rounds count.
-double store_rate(Device device, bool writes) {
-  const Tensor x = ones({elements(device)}, device);
-  std::vector<std::byte> back(x.bytes());
-  const std::unique_ptr<SpillPlace> place = make_place(x.bytes());
-  if (!place) return kLink;
-  CopyRegion all;
-  all.row = x.bytes();
-  double seconds = 0;
-  for (int i = 0; i < kRounds; ++i) {
-    const double begin = steady_seconds();
-    place->write(x.buffer().on_device(Access::read), all);
-    place->flush();
-    const double written = steady_seconds();
-    if (!writes) place->read(back.data(), all);
-    seconds += writes ? written - begin : steady_seconds() - written;
+/// The rate of the CPU's store, in bytes per second. A file's data can stay in the system's memory
+/// for a while. The rates are those of the disk, so all rounds count. Throws OutOfMemory if the
+/// store has no room.
+class StoreRate {
+ public:
+  explicit StoreRate(Device device)
+      : x_(ones({elements(device)}, device)), place_(make_place(x_.bytes())) {
+    all_.row = x_.bytes();
+    if (!place_) throw OutOfMemory("the store", {x_.bytes(), 0, 0, 0});
   }
-  return kRounds * static_cast<double>(x.bytes()) / seconds;
-}
 
-double to_store_rate(Device device) { return store_rate(device, true); }
-double from_store_rate(Device device) { return store_rate(device, false); }
+  double writing() {
+    return rate([&] { write(); });
+  }
+  double reading() {
+    write();
+    return rate([&] { place_->read(x_.buffer().on_device(Access::write), all_); });
+  }
+
+ private:
+  void write() {
+    place_->write(x_.buffer().on_device(Access::read), all_);
+    place_->flush();
+  }
+  double rate(const std::function<void()>& copy) const {
+    double seconds = 0;
+    for (int i = 0; i < kRounds; ++i) {
+      const double begin = steady_seconds();
+      copy();
+      seconds += steady_seconds() - begin;
+      place_->flush();  // the next read comes from the disk
+    }
+    return kRounds * static_cast<double>(x_.bytes()) / seconds;
+  }
+
+  Tensor x_;
+  std::unique_ptr<SpillPlace> place_;
+  CopyRegion all_;
+};
+
+double to_store_rate(Device device) { return StoreRate(device).writing(); }
+double from_store_rate(Device device) { return StoreRate(device).reading(); }
 
 double to_host_rate(Device device) {
   Tensor x({elements(device)}, DType::f32, device);

@@ -160,9 +160,9 @@ void* Allocator::allocate(uint64_t bytes) {
   const bool possible = bytes <= kLargest;
   void* block = possible ? allocate_locked(bytes) : nullptr;
   // Repeats, because another thread may take the released block first.
-  const auto shrink_workspace = [&](uint64_t to) {
+  const auto release_workspace_above = [&](uint64_t kept) {
     bool gives = possible;
-    for (int i = 0; i < kAttempts && !block && account_.workspace > to && gives; ++i) {
+    for (int i = 0; i < kAttempts && !block && account_.workspace > kept && gives; ++i) {
       lock.unlock();  // release_for_tensors() releases blocks, which takes this lock
       gives = release_for_tensors_();
       lock.lock();
@@ -170,16 +170,16 @@ void* Allocator::allocate(uint64_t bytes) {
     }
   };
   const uint64_t kept = evictors_.empty() ? 0 : account_.budget / kWorkspacePart;
-  shrink_workspace(kept);
+  release_workspace_above(kept);
   if (!block && account_.workspace && possible) block = allocate_locked(bytes, false);
   bool gives = possible;
   while (!block && gives && !evictors_.empty()) {
     lock.unlock();
     gives = evict(rounded(bytes));
     lock.lock();
-    block = allocate_locked(bytes);
+    block = allocate_locked(bytes, false);
   }
-  if (kept) shrink_workspace(0);
+  if (kept) release_workspace_above(0);
   if (!block)
     throw OutOfMemory(device_name_, {possible ? rounded_locked(bytes) : bytes, account_.in_use,
                                      account_.cached, account_.budget});
@@ -236,21 +236,33 @@ void Allocator::release_unused(void* block, uint64_t bytes) noexcept {
 
 bool Allocator::make_room(uint64_t bytes) {
   std::unique_lock lock(mutex_);
-  if (!account_.budget || bytes > account_.budget || evictors_.empty()) return false;
+  if (!can_make_room_locked() || bytes > account_.budget) return false;
   const uint64_t size = rounded_unused(bytes);
+  const auto tensors = [&] { return account_.in_use + account_.cached; };
   trim_locked(size);
-  for (bool gives = true; gives && !within_budget(size);) {
+  while (tensors() + size > account_.budget) {
+    const uint64_t before = tensors(), missing = before + size - account_.budget;
     lock.unlock();
-    gives = evict(size);
+    bool left = false;
+    try {
+      left = evict(missing);
+    } catch (const Error&) {  // the store has no room; a convolution works without a workspace
+    }
     lock.lock();
     trim_locked(size);
+    if (!left || tensors() >= before) return false;
   }
-  return within_budget(size);
+  return true;
 }
 
 bool Allocator::can_make_room() const {
   std::lock_guard lock(mutex_);
-  return account_.budget && !evictors_.empty();
+  return can_make_room_locked();
+}
+
+bool Allocator::can_make_room_locked() const {
+  const auto is_mine = [](const auto& one) { return one.first == std::this_thread::get_id(); };
+  return account_.budget && std::ranges::any_of(evictors_, is_mine);
 }
 
 /// Asks the evictors of this thread, without the lock. Only this thread removes them.

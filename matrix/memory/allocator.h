@@ -80,10 +80,11 @@ class Allocator {
   void add_evictor(Evictor& evictor);
   void remove_evictor(Evictor& evictor);
 
-  /// Frees the cache, and lets tensors leave, until allocate_unused() has room within the budget.
-  /// Returns false without a budget, without evictors, or if they cannot.
+  /// Frees the cache, and lets tensors leave, until a workspace of this size has room within the
+  /// budget in place of the present one. Returns false if there is no budget, or if the evictors of
+  /// this thread do not free enough.
   bool make_room(uint64_t bytes);
-  /// Returns whether make_room() can do anything.
+  /// Returns whether there are a budget and an evictor of this thread.
   bool can_make_room() const;
 
   /// Returns all cached blocks to the device.
@@ -116,6 +117,7 @@ class Allocator {
   void* allocate_locked(uint64_t bytes, bool estimate = true);
   void put_whole(void* block, uint64_t size) noexcept;
   bool evict(uint64_t bytes);
+  bool can_make_room_locked() const;
   void trim_locked();
   void trim_locked(uint64_t size);
   void release_blocks_for(uint64_t size);

@@ -25,9 +25,12 @@ bool tensors_can_leave(Device device) {
          (!device.is_cpu() || device.memory().backing() != nullptr);
 }
 
-uint64_t smallest_outside(Device device) {
-  const uint64_t budget = device.memory().account().budget;
+uint64_t smallest_outside(uint64_t budget) {
   return budget ? std::clamp(budget / kPartOfBudget, kPage, kSmallestOutside) : kSmallestOutside;
+}
+
+uint64_t smallest_outside(Device device) {
+  return smallest_outside(device.memory().account().budget);
 }
 
 }  // namespace kaiseki

@@ -21,7 +21,8 @@ OutOfCore out_of_core();
 bool tensors_can_leave(Device device);
 
 /// Smaller tensors stay on the device: the copies would take longer than the room is worth. 1 MiB,
-/// or 1/64 of a smaller budget. In bytes.
+/// or 1/64 of a smaller budget. In bytes. A budget of 0 means no limit.
+uint64_t smallest_outside(uint64_t budget);
 uint64_t smallest_outside(Device device);
 
 }  // namespace kaiseki

@@ -3,6 +3,7 @@
 
 #ifdef __linux__
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #endif
 
@@ -39,9 +40,14 @@ int open_unnamed(const std::filesystem::path& folder) {
   return named;
 }
 
-/// The same file without the system's cache, or -1. Through the cache, a copy takes several times
-/// the processor's time, and memory that the training may need.
+/// Returns a descriptor of the same file without the system's cache, or -1. Through the cache, a
+/// copy takes several times the processor's time, and memory that the training may need. Leaves
+/// half of the descriptors to the program.
 int open_direct(int descriptor) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+      static_cast<rlim_t>(descriptor) >= limit.rlim_cur / 2)
+    return -1;
   const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
   return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_DIRECT);
 }
@@ -132,10 +138,10 @@ class SpillFile : public SpillPlace {
     });
   }
 
-  /// Only the cache has anything to flush.
   void flush() override {
-    if (direct_ >= 0) return;
-    if (::fdatasync(descriptor_) != 0) fail("write", errno);
+    constexpr unsigned kAll =
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    if (::sync_file_range(descriptor_, 0, 0, kAll) != 0) fail("write", errno);
     ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_DONTNEED);
   }
 

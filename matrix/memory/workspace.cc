@@ -78,8 +78,9 @@ uint64_t Workspace::size() const {
 uint64_t Workspace::available() const {
   std::lock_guard lock(mutex_);
   if (limit_) return *limit_;
-  return gave_way_ && !allocator_.can_make_room() ? size()
-                                                  : std::max(size(), device_memory() / kEarlyPart);
+  return gave_way_ && (refused_ || !allocator_.can_make_room())
+             ? size()
+             : std::max(size(), device_memory() / kEarlyPart);
 }
 
 bool Workspace::allows(uint64_t bytes) const {
@@ -90,11 +91,19 @@ bool Workspace::allows(uint64_t bytes) const {
 Workspace::HeldBlock Workspace::use(uint64_t bytes) {
   HeldBlock use{std::unique_lock(mutex_), {}};
   if (bytes > size() && bytes <= available()) {
-    if (!fits(bytes, room())) allocator_.make_room(bytes);
+    if (!fits(bytes, room())) make_room(bytes);
     take(bytes, room());
   }
   if (bytes <= size()) use.memory = block_;
   return use;
+}
+
+/// A failure is remembered as a refusal of the device is.
+void Workspace::make_room(uint64_t bytes) {
+  const MemoryAccount account = allocator_.account();
+  const uint64_t held = account.in_use + account.cached;
+  if (was_refused(bytes, held) || allocator_.make_room(bytes)) return;
+  refused_ = bytes, refused_beside_ = held, since_refused_ = 0;
 }
 
 uint64_t Workspace::device_memory() const {

@@ -79,6 +79,7 @@ class Workspace {
   uint64_t room_beside() const;
   bool fits(uint64_t bytes, uint64_t room) const;
   Tensor allocate(uint64_t bytes);
+  void make_room(uint64_t bytes);
   struct DeviceLimits {
     uint64_t memory, allocation;  // bytes of the device and of its largest buffer; 0: unknown
   };

@@ -44,11 +44,10 @@ bool run(const ConvProblem& problem, const Tensor& x, const ConvArgs& args) {
   return done;
 }
 
-/// The convolution's whole output. Nothing if a part of the batch has to run at a time, because the
-/// device has no room for it.
+/// Returns the convolution's whole output, or nothing if the device has no room for it and parts of
+/// the batch can run instead.
 std::optional<Tensor> whole_output(const ConvProblem& problem, const Tensor& x, const Tensor& y,
-                                   const Tensor& indices) {
-  const bool divides = kHasDevices && problem.n > 1;
+                                   const Tensor& indices, bool divides) {
   if (divides && pieces::needs_pieces(std::array<const Tensor*, 3>{&x, &y, &indices})) return {};
   try {
     Tensor output(convolved(problem), DType::f32, x.device());
@@ -59,15 +58,23 @@ std::optional<Tensor> whole_output(const ConvProblem& problem, const Tensor& x, 
   return {};
 }
 
-/// The operands are tensors of the batch.
+/// `of_batch`: tensors of the batch. `others`: tensors that every part uses as a whole.
 pieces::Division parts_of_batch(const ConvProblem& problem,
-                                std::vector<pieces::PieceOperand> operands) {
+                                std::initializer_list<pieces::PieceOperand> of_batch,
+                                std::initializer_list<const Tensor*> others) {
   const int64_t outputs = convolved(problem).elements();
   const auto window = static_cast<double>(problem.c / problem.groups * problem.r * problem.s);
-  return {.cuts = {{.length = problem.n}},
-          .operands = std::move(operands),
-          .multiply_adds = static_cast<double>(outputs) * window,
-          .scratch_bytes = sizeof(float) * static_cast<uint64_t>(outputs)};
+  pieces::Division parts{.cuts = {{.length = problem.n}},
+                         .operands = {},
+                         .multiply_adds = static_cast<double>(outputs) * window,
+                         .scratch_bytes = sizeof(float) * static_cast<uint64_t>(outputs)};
+  for (pieces::PieceOperand one : of_batch) {
+    one.axes = {0};
+    if (one.whole.defined()) parts.operands.push_back(std::move(one));
+  }
+  for (const Tensor* one : others)
+    if (one) parts.operands.push_back({*one, Access::read, {kWhole}});
+  return parts;
 }
 
 /// Returns false if there is no room for one sample. Nothing is computed then.
@@ -87,20 +94,25 @@ bool run_parts(std::string_view operation, Device device, const pieces::Division
   }
 }
 
+/// With `divides`, parts of the batch run if there is no room for the convolution's output.
+void forward(const ConvMaxPooling& pass, bool divides);
+void backward(ConvMaxPoolingBackward& pass, bool divides);
+
 bool forward_in_parts(const ConvMaxPooling& pass, const ConvProblem& problem, Tensor& y,
                       Tensor& places) {
-  const auto parts = parts_of_batch(
-      problem,
-      {{pass.x, Access::read, {0}}, {y, Access::write, {0}}, {places, Access::write, {0}}});
+  const auto parts =
+      parts_of_batch(problem, {{pass.x, Access::read}, {y, Access::write}, {places, Access::write}},
+                     {&pass.filter, pass.bias});
   const auto run = [&](std::span<Tensor> tensors, const pieces::PieceRange&) {
-    conv2d_max_pool({.x = tensors[0],
-                     .filter = pass.filter,
-                     .bias = pass.bias,
-                     .conv = pass.conv,
-                     .pooling = pass.pooling,
-                     .y = tensors[1],
-                     .indices = &tensors[2],
-                     .activation = pass.activation});
+    forward({.x = tensors[0],
+             .filter = pass.filter,
+             .bias = pass.bias,
+             .conv = pass.conv,
+             .pooling = pass.pooling,
+             .y = tensors[1],
+             .indices = &tensors[2],
+             .activation = pass.activation},
+            false);
   };
   return run_parts("conv2d_max_pool", pass.x.device(), parts, run);
 }
@@ -108,44 +120,31 @@ bool forward_in_parts(const ConvMaxPooling& pass, const ConvProblem& problem, Te
 /// dx may be nullptr.
 bool backward_in_parts(const ConvMaxPoolingBackward& pass, const ConvProblem& problem, Tensor* dx) {
   if (dx && !dx->defined()) *dx = Tensor(pass.x.shape(), DType::f32, pass.x.device());
-  std::vector<pieces::PieceOperand> operands = {
-      {pass.x, Access::read, {0}}, {pass.dy, Access::read, {0}}, {pass.indices, Access::read, {0}}};
-  if (dx) operands.push_back({*dx, Access::write, {0}});
-  const auto parts = parts_of_batch(problem, std::move(operands));
+  const auto parts = parts_of_batch(problem,
+                                    {{pass.x, Access::read},
+                                     {pass.dy, Access::read},
+                                     {pass.indices, Access::read},
+                                     {dx ? *dx : Tensor(), Access::write}},
+                                    {&pass.filter, &pass.dfilter});
   const auto run = [&](std::span<Tensor> tensors, const pieces::PieceRange& range) {
-    conv2d_max_pool_backward({.x = tensors[0],
-                              .filter = pass.filter,
-                              .dy = tensors[1],
-                              .indices = tensors[2],
-                              .conv = pass.conv,
-                              .pooling = pass.pooling,
-                              .dfilter = pass.dfilter,
-                              .beta = range.first ? 1 : pass.beta,
-                              .dx = dx ? &tensors[3] : nullptr});
+    ConvMaxPoolingBackward part{.x = tensors[0],
+                                .filter = pass.filter,
+                                .dy = tensors[1],
+                                .indices = tensors[2],
+                                .conv = pass.conv,
+                                .pooling = pass.pooling,
+                                .dfilter = pass.dfilter,
+                                .beta = range.first ? 1 : pass.beta,
+                                .dx = dx ? &tensors[3] : nullptr};
+    backward(part, false);
   };
   return run_parts("conv2d_max_pool_backward", pass.x.device(), parts, run);
 }
 
-}  // namespace
-
-void conv2d_max_pool(const ConvMaxPooling& pass) {
+void forward(const ConvMaxPooling& pass, bool divides) {
   const auto& [x, filter, bias, conv, pooling, y, indices, activation] = pass;
-  constexpr std::string_view kName = "conv2d_max_pool";
-  check_tensor(x, "the input", kName);
-  check_input(kName, "the filter", filter, filter.shape(), x);
   const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv);
   const Shape whole = convolved(problem), shape = pooling2d_shape(whole, pooling);
-  if (bias) check_input(kName, "the bias", *bias, {problem.k}, x);
-  if (y.defined()) {
-    check_operand(y, "the output", shape, x, kName);
-    check_apart(kName, "an output", y, {&x, &filter, bias});
-  }
-  if (indices && indices->defined()) {
-    check_operand(*indices, "the indices", shape, x, kName, DType::i32);
-    check_apart(kName, "indices", *indices, {&x, &filter, bias, &y});
-  }
-  require(activation == Activation::none || activation == Activation::relu, kName,
-          "only the activations none and relu can be combined with pooling");
   PoolingArgs args = pooling_args(whole, shape, pooling, true);
   args.y = &y;
   args.indices = indices;
@@ -161,7 +160,8 @@ void conv2d_max_pool(const ConvMaxPooling& pass) {
   Tensor places = indices ? *indices : Tensor();
   if (!y.defined()) y = Tensor(shape, DType::f32, x.device());
   if (!places.defined()) places = Tensor(shape, DType::i32, x.device());
-  std::optional<Tensor> between = whole_output(problem, input, y, places);
+  divides &= kHasDevices && problem.n > 1;
+  std::optional<Tensor> between = whole_output(problem, input, y, places, divides);
   if (between || !forward_in_parts(pass, problem, y, places)) {
     if (!between) between = Tensor(whole, DType::f32, x.device());
     conv2d_into(*between, input, weights, conv, {.bias = bias, .activation = activation});
@@ -170,23 +170,13 @@ void conv2d_max_pool(const ConvMaxPooling& pass) {
   if (indices) *indices = places;
 }
 
-void conv2d_max_pool_backward(ConvMaxPoolingBackward pass) {
+void backward(ConvMaxPoolingBackward& pass, bool divides) {
   const Tensor &x = pass.x, &filter = pass.filter;
   Tensor &dy = pass.dy, &indices = pass.indices, &dfilter = pass.dfilter;
   Tensor* const dx = pass.dx;
-  constexpr std::string_view kName = "conv2d_max_pool_backward";
-  check_tensor(x, "the input", kName);
-  check_input(kName, "the filter", filter, filter.shape(), x);
   ConvProblem problem = conv_problem(x.shape(), filter.shape(), pass.conv);
   const Shape whole = convolved(problem), shape = pooling2d_shape(whole, pass.pooling);
-  check_input(kName, "the output's gradient", dy, shape, x);
-  check_input(kName, "the indices", indices, shape, x, DType::i32);
-  check_operand(dfilter, "the filter's gradient", filter.shape(), x, kName);
-  check_apart(kName, "a filter's gradient", dfilter, {&x, &filter, &dy, &indices});
-  if (dx && dx->defined()) {
-    check_operand(*dx, "the input's gradient", x.shape(), x, kName);
-    check_apart(kName, "an input's gradient", *dx, {&x, &filter, &dy, &indices, &dfilter});
-  }
+  divides &= kHasDevices && problem.n > 1;
   PoolingArgs args = pooling_args(whole, shape, pass.pooling, true);
   dy = dy.contiguous(), indices = indices.contiguous();
   args.dy = &dy;
@@ -196,7 +186,7 @@ void conv2d_max_pool_backward(ConvMaxPoolingBackward pass) {
   // Returns false if the parts of the batch computed all that was left.
   const auto unpool = [&](Tensor* left_dx) {
     if (unpooled) return true;
-    unpooled = whole_output(problem, input, dy, indices);
+    unpooled = whole_output(problem, input, dy, indices, divides);
     if (!unpooled) {
       if (backward_in_parts(pass, problem, left_dx)) return false;
       unpooled = Tensor(whole, DType::f32, x.device());
@@ -222,6 +212,49 @@ void conv2d_max_pool_backward(ConvMaxPoolingBackward pass) {
     if (!unpool(nullptr)) return;
     conv2d_backward_filter_into(dfilter, input, *unpooled, pass.conv, pass.beta);
   }
+}
+
+}  // namespace
+
+void conv2d_max_pool(const ConvMaxPooling& pass) {
+  const auto& [x, filter, bias, conv, pooling, y, indices, activation] = pass;
+  constexpr std::string_view kName = "conv2d_max_pool";
+  check_tensor(x, "the input", kName);
+  check_input(kName, "the filter", filter, filter.shape(), x);
+  const ConvProblem problem = conv_problem(x.shape(), filter.shape(), conv);
+  const Shape whole = convolved(problem), shape = pooling2d_shape(whole, pooling);
+  if (bias) check_input(kName, "the bias", *bias, {problem.k}, x);
+  if (y.defined()) {
+    check_operand(y, "the output", shape, x, kName);
+    check_apart(kName, "an output", y, {&x, &filter, bias});
+  }
+  if (indices && indices->defined()) {
+    check_operand(*indices, "the indices", shape, x, kName, DType::i32);
+    check_apart(kName, "indices", *indices, {&x, &filter, bias, &y});
+  }
+  require(activation == Activation::none || activation == Activation::relu, kName,
+          "only the activations none and relu can be combined with pooling");
+  forward(pass, true);
+}
+
+void conv2d_max_pool_backward(ConvMaxPoolingBackward pass) {
+  const Tensor &x = pass.x, &filter = pass.filter;
+  Tensor &dy = pass.dy, &indices = pass.indices, &dfilter = pass.dfilter;
+  Tensor* const dx = pass.dx;
+  constexpr std::string_view kName = "conv2d_max_pool_backward";
+  check_tensor(x, "the input", kName);
+  check_input(kName, "the filter", filter, filter.shape(), x);
+  ConvProblem problem = conv_problem(x.shape(), filter.shape(), pass.conv);
+  const Shape whole = convolved(problem), shape = pooling2d_shape(whole, pass.pooling);
+  check_input(kName, "the output's gradient", dy, shape, x);
+  check_input(kName, "the indices", indices, shape, x, DType::i32);
+  check_operand(dfilter, "the filter's gradient", filter.shape(), x, kName);
+  check_apart(kName, "a filter's gradient", dfilter, {&x, &filter, &dy, &indices});
+  if (dx && dx->defined()) {
+    check_operand(*dx, "the input's gradient", x.shape(), x, kName);
+    check_apart(kName, "an input's gradient", *dx, {&x, &filter, &dy, &indices, &dfilter});
+  }
+  backward(pass, true);
 }
 
 }  // namespace kaiseki

@@ -147,9 +147,10 @@ class PieceRunner {
       for (const int64_t size : piece_sizes(division_.cuts[cut].length)) {
         const std::optional<uint64_t> bytes = bytes_of_piece(tensors, size);
         if (!bytes) break;
-        const uint64_t all = kept + at_once * *bytes + scratch_bytes(cut, size);
+        const uint64_t scratch = scratch_bytes(cut, size);
+        const uint64_t all = kept + at_once * *bytes + scratch;
         smallest_ = std::min(smallest_, all);
-        if (all > room) break;
+        if (all > room || scratch > largest_) break;
         const double seconds =
             seconds_of(tensors, cut, size).of_all(ceil_div(division_.cuts[cut].length, size));
         if (shortest && seconds >= *shortest) continue;
@@ -193,7 +194,8 @@ class PieceRunner {
   PieceSeconds seconds_of(const std::vector<CutTensor>& tensors, size_t cut, int64_t size) const {
     const double share =
         static_cast<double>(size) / static_cast<double>(division_.cuts[cut].length);
-    PieceSeconds seconds{.compute = share * division_.multiply_adds * costs_.multiply_add};
+    PieceSeconds seconds{.compute =
+                             costs_.start + share * division_.multiply_adds * costs_.multiply_add};
     for (size_t i = 0; i < tensors.size(); ++i) {
       const CutTensor& one = tensors[i];
       if (one.axis == kWhole) continue;

@@ -13,7 +13,8 @@
 namespace kaiseki::pieces {
 namespace {
 
-constexpr double kCopySeconds = 4e-6;  // of a copy, without its bytes
+constexpr double kCopySeconds = 4e-6;    // of a copy, without its bytes
+constexpr double kStartSeconds = 10e-6;  // of the kernels of a piece, without their work
 constexpr int64_t kEverySize = 1 << 16, kFewer = 50;
 
 bool comes_back(Buffer& buffer) {
@@ -34,6 +35,7 @@ PieceCosts piece_costs(Device device) {
   return {.to_device = 1 / link.to_device,
           .to_host = 1 / link.to_host,
           .copy = kCopySeconds,
+          .start = kStartSeconds,
           .multiply_add = 1 / rates.multiply_adds,
           .byte = 1 / rates.bytes};
 }

@@ -14,10 +14,10 @@ namespace kaiseki::pieces {
 /// The pieces whose copies and computing overlap.
 inline constexpr uint64_t kPiecesAtOnce = 3;
 
-/// Seconds for a byte over the link, a copy, a multiply-add, and a byte that a kernel reads or
-/// writes.
+/// Seconds for a byte over the link, a copy, a piece of an operation, a multiply-add, and a byte
+/// that a kernel reads or writes.
 struct PieceCosts {
-  double to_device = 0, to_host = 0, copy = 0, multiply_add = 0, byte = 0;
+  double to_device = 0, to_host = 0, copy = 0, start = 0, multiply_add = 0, byte = 0;
 };
 PieceCosts piece_costs(Device device);
 

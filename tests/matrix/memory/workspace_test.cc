@@ -9,11 +9,13 @@
 
 #include <fstream>
 #endif
+#include <algorithm>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/spill.h"
 #include "matrix/ops/copy.h"
 #include "tests/support/devices.h"
 #include "tests/support/simulated_link.h"
@@ -253,6 +255,30 @@ TEST_CASE("workspace: it takes room from tensors that can leave, and keeps an ei
                                      small.allocator().account().in_use - kMiB);
     CHECK(workspace.size() == 0);
   });
+}
+
+TEST_CASE("workspace: a full store leaves convolutions without one") {
+  set_spill_store([](uint64_t) { return nullptr; });
+  {
+    const SmallDevice small(Device::cpu(), 64 * kMiB);
+    LeavingTensors leaving(small);
+    for (int i = 0; i < 16; ++i) leaving.tensors.push_back(small.tensor(4 * kMiB));
+    CHECK_FALSE(small.workspace().use(4 * kMiB).memory.defined());
+    CHECK_FALSE(leaving.tensors[0].buffer().left_device());
+  }
+  set_spill_store(nullptr);
+}
+
+TEST_CASE("workspace: only as many tensors leave as it needs") {
+  const test::SimulatedLink link(1e12);
+  const SmallDevice small(Device::cpu(), 64 * kMiB);
+  LeavingTensors leaving(small);
+  CHECK(small.workspace().use(3 * kMiB).memory.defined());
+  for (int i = 0; i < 60; ++i) leaving.tensors.push_back(small.tensor(kMiB));
+  CHECK(small.workspace().use(4 * kMiB).memory.defined());  // in place of the 3 MiB
+  const auto left = std::ranges::count_if(
+      leaving.tensors, [](const Tensor& tensor) { return tensor.buffer().left_device(); });
+  CHECK(left <= 1);
 }
 
 }  // namespace kaiseki

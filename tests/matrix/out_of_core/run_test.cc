@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "matrix/conv/select.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/ops/conv_pooling.h"
 #include "matrix/ops/copy.h"
@@ -355,6 +356,25 @@ TEST_CASE("pieces: a tensor that a kernel allocates finds no room") {
     lrn_backward_into(dx, x, y, dy, norm);
   }
   CHECK(dx.to_vector() == expected);
+}
+
+TEST_CASE("pieces: parts of a batch are as large as there is room") {
+  if (!test::opencl_or_null()) return;
+  const Device device = Device::opencl(0);
+  const Tensor x = test::random_tensor({32, 4, 64, 64}, 1, device);
+  const Tensor filter = test::random_tensor({16, 4, 3, 3}, 2, device);
+  const Conv2d conv{.padding = {1, 1}};
+  Tensor y({32, 16, 32, 32}, DType::f32, device), indices(y.shape(), DType::i32, device);
+  for (const Tensor& tensor : {x, filter, y, indices}) tensor.buffer().return_to_device();
+  int convolutions = 0;
+  observe_convolutions([&](Backend&, const ConvProblem&) { ++convolutions; });
+  {
+    const test::WithRoom with(device, (4 * x.bytes()) * 3 / 5);  // the output has 4 * x.bytes()
+    conv2d_max_pool({.x = x, .filter = filter, .conv = conv, .y = y, .indices = &indices});
+  }
+  observe_convolutions({});
+  CHECK(convolutions >= 2);
+  CHECK(convolutions <= 3);
 }
 
 TEST_CASE("pieces: elementwise operations") { check_on_opencl(elementwise_subjects()); }
