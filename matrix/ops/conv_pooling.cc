@@ -48,7 +48,8 @@ bool run(const ConvProblem& problem, const Tensor& x, const ConvArgs& args) {
 /// the batch can run instead.
 std::optional<Tensor> whole_output(const ConvProblem& problem, const Tensor& x, const Tensor& y,
                                    const Tensor& indices, bool divides) {
-  if (divides && pieces::needs_pieces(std::array<const Tensor*, 3>{&x, &y, &indices})) return {};
+  const std::array<const Tensor*, 3> others = {&x, &y, &indices};
+  if (kHasDevices && divides && pieces::needs_pieces(others)) return {};
   try {
     Tensor output(convolved(problem), DType::f32, x.device());
     if (!divides || !output.buffer().left_device()) return output;
@@ -160,9 +161,9 @@ void forward(const ConvMaxPooling& pass, bool divides) {
   Tensor places = indices ? *indices : Tensor();
   if (!y.defined()) y = Tensor(shape, DType::f32, x.device());
   if (!places.defined()) places = Tensor(shape, DType::i32, x.device());
-  divides &= kHasDevices && problem.n > 1;
+  divides &= problem.n > 1;
   std::optional<Tensor> between = whole_output(problem, input, y, places, divides);
-  if (between || !forward_in_parts(pass, problem, y, places)) {
+  if (between || !kHasDevices || !forward_in_parts(pass, problem, y, places)) {
     if (!between) between = Tensor(whole, DType::f32, x.device());
     conv2d_into(*between, input, weights, conv, {.bias = bias, .activation = activation});
     max_pool2d_into(y, places, *between, pooling);
@@ -176,7 +177,7 @@ void backward(ConvMaxPoolingBackward& pass, bool divides) {
   Tensor* const dx = pass.dx;
   ConvProblem problem = conv_problem(x.shape(), filter.shape(), pass.conv);
   const Shape whole = convolved(problem), shape = pooling2d_shape(whole, pass.pooling);
-  divides &= kHasDevices && problem.n > 1;
+  divides &= problem.n > 1;
   PoolingArgs args = pooling_args(whole, shape, pass.pooling, true);
   dy = dy.contiguous(), indices = indices.contiguous();
   args.dy = &dy;
@@ -188,7 +189,7 @@ void backward(ConvMaxPoolingBackward& pass, bool divides) {
     if (unpooled) return true;
     unpooled = whole_output(problem, input, dy, indices, divides);
     if (!unpooled) {
-      if (backward_in_parts(pass, problem, left_dx)) return false;
+      if (kHasDevices && backward_in_parts(pass, problem, left_dx)) return false;
       unpooled = Tensor(whole, DType::f32, x.device());
     }
     max_pool2d_backward_into(*unpooled, dy, indices, pass.pooling);
