@@ -102,7 +102,7 @@ TEST_CASE("swapping: the model predicts the bytes that leave the CPU") {
           graph, plan,
           {.batch = kBatch, .room = budget - beside, .rates = test::kFastLink, .rounded = rounded});
       const double moved = static_cast<double>(less.moved - whole.moved) / 3;
-      CHECK(moved <= static_cast<double>(fitted.leaves));
+      CHECK(moved <= static_cast<double>(fitted.leaves) + kTwoTensors);
       if (fitted.in_pieces == 0) CHECK(moved >= static_cast<double>(fitted.leaves) - kTwoTensors);
     }
   }
