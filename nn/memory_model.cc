@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "matrix/ceil_div.h"
+#include "matrix/has_devices.h"
 #include "matrix/memory/out_of_core.h"
 
 namespace kaiseki::nn {
@@ -55,7 +56,7 @@ class PassMemory {
       now.peak = peak_;
       now.own = peak_ - others;
       now.piece = now.own / pieces_of(plan_.steps[i]);
-      if (peak_ - outside > room_) swap(time, i, peak_ - outside - room_, now);
+      if (kHasDevices && peak_ - outside > room_) swap(time, i, peak_ - outside - room_, now);
       steps.push_back(now);
     };
     for (size_t i = 0; i < plan_.steps.size(); ++i)

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "matrix/has_devices.h"
 
 namespace kaiseki {
 namespace {
@@ -236,7 +237,7 @@ void Allocator::release_unused(void* block, uint64_t bytes) noexcept {
 
 bool Allocator::make_room(uint64_t bytes) {
   std::unique_lock lock(mutex_);
-  if (!can_make_room_locked() || bytes > account_.budget) return false;
+  if (!kHasDevices || !can_make_room_locked() || bytes > account_.budget) return false;
   const uint64_t size = rounded_unused(bytes);
   const auto tensors = [&] { return account_.in_use + account_.cached; };
   trim_locked(size);
@@ -262,7 +263,7 @@ bool Allocator::can_make_room() const {
 
 bool Allocator::can_make_room_locked() const {
   const auto is_mine = [](const auto& one) { return one.first == std::this_thread::get_id(); };
-  return account_.budget && std::ranges::any_of(evictors_, is_mine);
+  return kHasDevices && account_.budget && std::ranges::any_of(evictors_, is_mine);
 }
 
 /// Asks the evictors of this thread, without the lock. Only this thread removes them.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "matrix/has_devices.h"
 #include "matrix/memory/allocator.h"
 
 namespace kaiseki {
@@ -78,9 +79,8 @@ uint64_t Workspace::size() const {
 uint64_t Workspace::available() const {
   std::lock_guard lock(mutex_);
   if (limit_) return *limit_;
-  return gave_way_ && (refused_ || !allocator_.can_make_room())
-             ? size()
-             : std::max(size(), device_memory() / kEarlyPart);
+  const bool can_make_room = kHasDevices && !refused_ && allocator_.can_make_room();
+  return gave_way_ && !can_make_room ? size() : std::max(size(), device_memory() / kEarlyPart);
 }
 
 bool Workspace::allows(uint64_t bytes) const {
@@ -91,7 +91,7 @@ bool Workspace::allows(uint64_t bytes) const {
 Workspace::HeldBlock Workspace::use(uint64_t bytes) {
   HeldBlock use{std::unique_lock(mutex_), {}};
   if (bytes > size() && bytes <= available()) {
-    if (!fits(bytes, room())) make_room(bytes);
+    if (kHasDevices && !fits(bytes, room())) make_room(bytes);
     take(bytes, room());
   }
   if (bytes <= size()) use.memory = block_;
