@@ -79,7 +79,7 @@ TEST_CASE("swapping: a training on the CPU computes the same bits with files") {
 
 TEST_CASE("swapping: the model predicts the bytes that leave the CPU") {
   // Tensors leave as a whole, and what is in use beside them differs by step.
-  constexpr double kTwoTensors = 2 * 1.25 * (1 << 20);
+  constexpr double kThreeTensors = 3 * 1.25 * (1 << 20);
   const test::SimulatedLink link(1e12);
   const test::WithRates rates(test::kFastLink);
   test::WithTunePolicy policy({TuneMode::off});
@@ -102,8 +102,8 @@ TEST_CASE("swapping: the model predicts the bytes that leave the CPU") {
           graph, plan,
           {.batch = kBatch, .room = budget - beside, .rates = test::kFastLink, .rounded = rounded});
       const double moved = static_cast<double>(less.moved - whole.moved) / 3;
-      CHECK(moved <= static_cast<double>(fitted.leaves) + kTwoTensors);
-      if (fitted.in_pieces == 0) CHECK(moved >= static_cast<double>(fitted.leaves) - kTwoTensors);
+      CHECK(moved <= static_cast<double>(fitted.leaves) + kThreeTensors);
+      if (fitted.in_pieces == 0) CHECK(moved >= static_cast<double>(fitted.leaves) - kThreeTensors);
     }
   }
   Device::cpu().workspace().set_limit({});
