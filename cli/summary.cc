@@ -44,26 +44,26 @@ std::string plan_text(const nn::TrainingPrediction& found) {
            " are missing. Use a smaller batch, or set KAISEKI_SPILL_DIR on a CPU";
   if (found.parts > 1)
     return "a minibatch runs in " + format_count(found.parts) + " parts of equal size";
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  std::vector<std::string> parts;
   const auto again =
       std::ranges::count_if(found.layers, [](const auto& layer) { return layer.second.again; });
   if (again != 0)
-    add("the backward pass computes the outputs of " + format_count(again) + " layers again");
-  if (found.leaves != 0) add(format_bytes(found.leaves) + " leave the device for a while");
-  if (found.in_pieces != 0) add(format_count(found.in_pieces) + " steps run in pieces");
-  return text.empty() ? "a pass fits as it is" : text;
+    parts.push_back("the backward pass computes the outputs of " + format_count(again) +
+                    " layers again");
+  if (found.leaves != 0)
+    parts.push_back(format_bytes(found.leaves) + " leave the device for a while");
+  if (found.in_pieces != 0) parts.push_back(format_count(found.in_pieces) + " steps run in pieces");
+  return parts.empty() ? "a pass fits as it is" : join(parts, "; ");
 }
 
 /// How a layer runs if it does not run as with enough memory.
 std::string plan_text(const nn::LayerPrediction& layer) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (layer.again) add("computed again");
-  if (layer.out != 0) add(format_bytes(layer.out) + " out");
-  if (layer.in != 0) add(format_bytes(layer.in) + " in");
-  if (layer.in_pieces) add("in pieces");
-  return text;
+  std::vector<std::string> parts;
+  if (layer.again) parts.emplace_back("computed again");
+  if (layer.out != 0) parts.push_back(format_bytes(layer.out) + " out");
+  if (layer.in != 0) parts.push_back(format_bytes(layer.in) + " in");
+  if (layer.in_pieces) parts.emplace_back("in pieces");
+  return join(parts, ", ");
 }
 
 void print_plan(const SummaryCommand& c, const nn::TrainingPrediction& found) {

@@ -5,8 +5,7 @@
 
 namespace kaiseki::nn {
 
-/// What the models predict for the tensors of a pass. Parameters, gradients and workspace are not
-/// included.
+/// A prediction for the tensors of a pass. It leaves out parameters, their gradients and workspace.
 struct PassPrediction {
   uint64_t on_device = 0;       // bytes
   uint64_t leaves = 0;          // bytes that are copied from the device
