@@ -204,13 +204,6 @@ TEST_CASE("recomputation: less room makes more values computed again, and the pl
     CHECK(fitted.seconds >= seconds);
     seconds = fitted.seconds;
   }
-  // A link that costs nothing is better than computing.
-  const FittedPlan moved =
-      fit_plan(graph, whole,
-               {.batch = kBatch, .room = peak / 2, .rates = test::kFastLink, .rounded = rounded});
-  CHECK(moved.peak == peak);
-  CHECK(moved.on_device == peak / 2);
-  CHECK(moved.leaves >= peak - peak / 2);
 }
 
 TEST_CASE("recomputation: steps that do not fit run in pieces, down to a sample or a channel") {

@@ -13,12 +13,14 @@
 #include "matrix/memory/spill.h"
 #include "nn/memory_model.h"
 #include "nn/network.h"
+#include "nn/parse_network.h"
 #include "nn/planner.h"
 #include "nn/recomputation.h"
 #include "tests/matrix/backend/opencl/support.h"
 #include "tests/nn/less_memory.h"
 #include "tests/nn/train/fixture.h"
 #include "tests/support/simulated_link.h"
+#include "tests/support/spill.h"
 #include "tests/support/tune_policy.h"
 
 namespace kaiseki::nn {
@@ -56,7 +58,7 @@ TEST_CASE("swapping: tensors of OpenCL go to files if the page-locked memory is 
   const Device device = Device::opencl(0);
   const test::WithStyle with(backend->opencl(), opencl::Style::gpu);
   const TestFolder folder("spill");
-  set_spill_folder(folder.path);
+  const test::WithSpillFolder files_in(folder.path);
   Allocator& page_locked = *device.memory().backing();
   Allocator& files = *Device::cpu().memory().backing();
   page_locked.trim();
@@ -66,15 +68,27 @@ TEST_CASE("swapping: tensors of OpenCL go to files if the page-locked memory is 
   check_with_less_memory(device);
   CHECK(files.account().peak > before);
   page_locked.set_budget({});
-  set_spill_folder({});
 }
 
 TEST_CASE("swapping: a training on the CPU computes the same bits with files") {
   const TestFolder folder("spill");
-  set_spill_folder(folder.path);
+  const test::WithSpillFolder files_in(folder.path);
   check_with_less_memory(Device::cpu());
   CHECK(std::filesystem::is_empty(folder.path));  // the files have no names
-  set_spill_folder({});
+}
+
+TEST_CASE("swapping: a link that costs nothing is better than computing again") {
+  const Graph graph = build_graph(parse_network(kShortcut, "test"));
+  const ExecutionPlan whole =
+      make_execution_plan(graph, {.phase = Phase::train, .loss = true, .backward = true});
+  const auto rounded = [](uint64_t bytes) { return Device::cpu().memory().rounded(bytes); };
+  const uint64_t peak = predict_peak(graph, whole, kBatch, rounded);
+  const FittedPlan moved =
+      fit_plan(graph, whole,
+               {.batch = kBatch, .room = peak / 2, .rates = test::kFastLink, .rounded = rounded});
+  CHECK(moved.peak == peak);
+  CHECK(moved.on_device == peak / 2);
+  CHECK(moved.leaves >= peak - peak / 2);
 }
 
 TEST_CASE("swapping: the model predicts the bytes that leave the CPU") {
@@ -112,7 +126,6 @@ TEST_CASE("swapping: the model predicts the bytes that leave the CPU") {
 TEST_CASE("spilling: a folder that does not exist is refused") {
   CHECK_THROWS_WITH_AS(set_spill_folder("/no/such/folder"), doctest::Contains("No such file"),
                        Error);
-  set_spill_folder({});
 }
 
 TEST_CASE("swapping: tensors of the running step stay, and so does the gradient that it reads") {

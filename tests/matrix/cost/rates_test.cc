@@ -7,12 +7,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "matrix/memory/allocator.h"
-#include "matrix/memory/spill.h"
 #include "matrix/tune/file.h"
 #include "tests/support/cache_folder.h"
 #include "tests/support/devices.h"
-#include "tests/support/simulated_link.h"
+#include "tests/support/memory_room.h"
 #include "tests/support/tune_policy.h"
 
 namespace kaiseki {
@@ -76,39 +74,10 @@ TEST_CASE("device rates: a kept rate that is far from the measured one is replac
   CHECK(kept() == doctest::Approx(measured));
 }
 
-TEST_CASE("device rates: the link of the CPU is its store") {
-  const test::CacheFolder folder("link rates");
-  const test::SimulatedLink link(5e8);
-  test::WithTunePolicy policy({TuneMode::hybrid});
-  const DeviceRates rates = device_rates(Device::cpu());
-  REQUIRE(rates.link);
-  for (const double rate : {rates.link->to_host, rates.link->to_device}) {
-    CHECK(rate <= 5e8);
-    CHECK(rate > 5e7);  // other programs may take the processor in between
-  }
-}
-
-TEST_CASE("device rates: the rates of files are those of the disk") {
-  const test::CacheFolder folder("file rates");
-  set_spill_folder(std::filesystem::temp_directory_path());
-  {
-    test::WithTunePolicy policy({TuneMode::hybrid});
-    const DeviceRates rates = device_rates(Device::cpu());
-    REQUIRE(rates.link);
-    check_plausible(rates);
-    CHECK(rates.link->overlaps);
-  }
-  set_spill_folder({});
-}
-
 TEST_CASE("device rates: without memory for a measurement, they are fixed") {
   test::WithTunePolicy policy({TuneMode::exhaustive});
-  Allocator& memory = Device::cpu().memory();
-  memory.trim();
-  memory.set_budget(memory.account().in_use + (uint64_t{1} << 16));
-  const DeviceRates rates = device_rates(Device::cpu());
-  memory.set_budget({});
-  check_plausible(rates);
+  const test::WithRoom room(Device::cpu(), uint64_t{1} << 16);
+  check_plausible(device_rates(Device::cpu()));
 }
 
 TEST_CASE("device rates: a test can set them") {

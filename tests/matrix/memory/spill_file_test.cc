@@ -10,8 +10,6 @@
 
 #include "base/error.h"
 
-#ifdef __linux__
-
 namespace kaiseki {
 namespace {
 
@@ -81,5 +79,3 @@ TEST_CASE("spill file: a read beyond the end is an error") {
 }
 
 }  // namespace kaiseki
-
-#endif

@@ -15,63 +15,17 @@
 
 #include "base/error.h"
 #include "matrix/memory/allocator.h"
-#include "matrix/memory/spill.h"
 #include "matrix/ops/copy.h"
+#include "tests/matrix/memory/small_device.h"
 #include "tests/support/devices.h"
-#include "tests/support/simulated_link.h"
 #include "tests/support/wait_until.h"
 
 namespace kaiseki {
 namespace {
 
-constexpr uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
-
-/// A device with a fresh workspace and a budget for more than the memory in use.
-class SmallDevice {
- public:
-  SmallDevice(Device device, uint64_t bytes) : device_(device) {
-    workspace().set_limit({});
-    allocator().trim();
-    allocator().set_budget(allocator().account().in_use + bytes);
-  }
-  ~SmallDevice() {
-    allocator().set_budget({});
-    workspace().set_limit({});
-  }
-  Allocator& allocator() const { return device_.memory(); }
-  Workspace& workspace() const { return device_.workspace(); }
-  /// A tensor that is on the device.
-  Tensor tensor(uint64_t bytes) const {
-    Tensor made({static_cast<int64_t>(bytes)}, DType::u8, device_);
-    made.buffer().on_device(Access::write);
-    return made;
-  }
-
- private:
-  Device device_;
-};
-
-/// Lets one tensor leave the device at a time.
-class LeavingTensors : public Evictor {
- public:
-  explicit LeavingTensors(const SmallDevice& small) : allocator_(small.allocator()) {
-    allocator_.add_evictor(*this);
-  }
-  ~LeavingTensors() override { allocator_.remove_evictor(*this); }
-  LeavingTensors(const LeavingTensors&) = delete;
-  bool evict(uint64_t) override {
-    for (Tensor& tensor : tensors)
-      if (!tensor.buffer().left_device()) {
-        tensor.buffer().leave_device();
-        return true;
-      }
-    return false;
-  }
-  std::vector<Tensor> tensors;
-
- private:
-  Allocator& allocator_;
-};
+using test::kKiB;
+using test::kMiB;
+using test::SmallDevice;
 
 #ifdef __linux__
 /// The bytes of this process that are in physical memory.
@@ -233,52 +187,6 @@ TEST_CASE("workspace: a solver that runs out of memory keeps its block") {
     CHECK(use.memory.defined());
   }
   CHECK(small.tensor(10 * kMiB).defined());
-}
-
-TEST_CASE("workspace: it takes room from tensors that can leave, and keeps an eighth") {
-  const test::SimulatedLink link(1e12);
-  test::for_each_device([](Device device) {
-    const SmallDevice small(device, 64 * kMiB);
-    LeavingTensors leaving(small);
-    for (int i = 0; i < 15; ++i) leaving.tensors.push_back(small.tensor(4 * kMiB));
-    Workspace& workspace = small.workspace();
-    small.allocator().reset_peak();
-    CHECK(small.allocator().account().in_use >= 60 * kMiB);
-    CHECK(workspace.use(4 * kMiB).memory.defined());
-    CHECK(small.allocator().account().peak <= small.allocator().account().budget);
-    const Tensor more = small.tensor(16 * kMiB);  // several tensors leave, the workspace stays
-    CHECK(workspace.size() == 4 * kMiB);
-    CHECK(leaving.tensors[2].buffer().left_device());
-    leaving.tensors.clear();
-    // If no tensor can leave, the workspace is released.
-    const Tensor last = small.tensor(small.allocator().account().budget -
-                                     small.allocator().account().in_use - kMiB);
-    CHECK(workspace.size() == 0);
-  });
-}
-
-TEST_CASE("workspace: a full store leaves convolutions without one") {
-  set_spill_store([](uint64_t) { return nullptr; });
-  {
-    const SmallDevice small(Device::cpu(), 64 * kMiB);
-    LeavingTensors leaving(small);
-    for (int i = 0; i < 16; ++i) leaving.tensors.push_back(small.tensor(4 * kMiB));
-    CHECK_FALSE(small.workspace().use(4 * kMiB).memory.defined());
-    CHECK_FALSE(leaving.tensors[0].buffer().left_device());
-  }
-  set_spill_store(nullptr);
-}
-
-TEST_CASE("workspace: only as many tensors leave as it needs") {
-  const test::SimulatedLink link(1e12);
-  const SmallDevice small(Device::cpu(), 64 * kMiB);
-  LeavingTensors leaving(small);
-  CHECK(small.workspace().use(3 * kMiB).memory.defined());
-  for (int i = 0; i < 60; ++i) leaving.tensors.push_back(small.tensor(kMiB));
-  CHECK(small.workspace().use(4 * kMiB).memory.defined());  // in place of the 3 MiB
-  const auto left = std::ranges::count_if(
-      leaving.tensors, [](const Tensor& tensor) { return tensor.buffer().left_device(); });
-  CHECK(left <= 1);
 }
 
 }  // namespace kaiseki
