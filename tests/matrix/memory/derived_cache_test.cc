@@ -12,28 +12,21 @@
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
+#include "tests/matrix/memory/small_device.h"
 #include "tests/support/devices.h"
 
 namespace kaiseki {
 namespace {
 
-constexpr int64_t kCount = 1 << 18;  // floats: four pieces to compare
-constexpr uint64_t kMiB = 1 << 20;
+using test::kMiB;
+using test::SmallDevice;
 
-/// A device with the given bytes, and a maker that copies a tensor.
-class Keeper {
+constexpr int64_t kCount = 1 << 18;  // floats: four pieces to compare
+
+/// With a maker that copies a tensor.
+class Keeper : public SmallDevice {
  public:
-  Keeper(Device device, uint64_t bytes) : device_(device) {
-    workspace().set_limit({});
-    allocator().trim();
-    allocator().set_budget(allocator().account().in_use + bytes);
-  }
-  ~Keeper() {
-    allocator().set_budget({});
-    workspace().set_limit({});
-  }
-  Workspace& workspace() const { return device_.workspace(); }
-  Allocator& allocator() const { return device_.memory(); }
+  using SmallDevice::SmallDevice;
 
   /// Returns the copy, or an empty vector if there is none.
   std::vector<float> keep(const Tensor& source, int64_t variant = 0) {
@@ -52,9 +45,6 @@ class Keeper {
   }
 
   int made = 0;
-
- private:
-  Device device_;
 };
 
 std::vector<float> all(float value) { return std::vector<float>(kCount, value); }
