@@ -29,6 +29,24 @@ constexpr std::string_view activation_name(Activation kind) {
   return "";
 }
 
+/// Returns the elementwise expression of `x`, with the name `slope` for leaky_relu. If x is NaN,
+/// the result is NaN.
+constexpr std::string_view activation_formula(Activation kind) {
+  switch (kind) {
+    case Activation::none:
+      return "x";
+    case Activation::relu:
+      return "x < 0 ? 0 : x";
+    case Activation::leaky_relu:
+      return "x < 0 ? slope * x : x";
+    case Activation::sigmoid:
+      return "sigmoid(x)";
+    case Activation::tanh:
+      return "tanh(x)";
+  }
+  return "x";
+}
+
 /// Every activation, in the order of the enumeration.
 inline constexpr auto kActivations = [] {
   constexpr size_t kCount = [] {

@@ -7,23 +7,6 @@
 namespace kaiseki::nn {
 namespace {
 
-// If x is NaN, the result is NaN.
-std::string_view function_of(Activation kind) {
-  switch (kind) {
-    case Activation::relu:
-      return "x < 0 ? 0 : x";
-    case Activation::leaky_relu:
-      return "x < 0 ? slope * x : x";
-    case Activation::sigmoid:
-      return "sigmoid(x)";
-    case Activation::tanh:
-      return "tanh(x)";
-    case Activation::none:
-      break;
-  }
-  return "x";
-}
-
 std::string_view gradient_of(Activation kind) {
   switch (kind) {
     case Activation::relu:
@@ -65,12 +48,12 @@ std::string with_x(std::string_view formula, std::string_view expression) {
 
 void apply_activation(const FusedActivation& activation, Tensor& y) {
   if (activation.kind != Activation::none)
-    elementwise_into(y, function_of(activation.kind), with_slope({{"x", y}}, activation));
+    elementwise_into(y, activation_formula(activation.kind), with_slope({{"x", y}}, activation));
 }
 
 Tensor activated(const FusedActivation& activation, const std::string& expression,
                  const std::vector<Binding>& bindings) {
-  return elementwise(with_x(function_of(activation.kind), expression),
+  return elementwise(with_x(activation_formula(activation.kind), expression),
                      with_slope(bindings, activation));
 }
 
@@ -87,7 +70,7 @@ Tensor ActivationLayer::forward(ForwardPass& pass) const {
   Tensor y = pass.may_overwrite
                  ? pass.inputs[0]
                  : Tensor(pass.inputs[0].shape(), DType::f32, pass.inputs[0].device());
-  elementwise_into(y, function_of(activation_.kind),
+  elementwise_into(y, activation_formula(activation_.kind),
                    with_slope({{"x", pass.inputs[0]}}, activation_));
   return y;
 }

@@ -11,6 +11,7 @@
 #include "matrix/backend/backend.h"
 #include "matrix/backend/operations/copy.h"
 #include "matrix/conv/out_of_core/split.h"
+#include "matrix/conv/out_of_core/sum.h"
 #include "matrix/conv/select.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/out_of_core/copies.h"
@@ -19,34 +20,57 @@
 namespace kaiseki::conv {
 namespace {
 
-/// The part of a tensor [n, channels, rows, columns] that is in a piece.
-Tensor part_of(const Tensor& whole, const ConvPiece& piece, const PieceRows& rows) {
-  return whole.slice(0, piece.first_image, piece.problem.n).slice(2, rows.first, rows.count);
+/// The rows and channels of a tensor [n, channels, rows, columns] that are in a piece.
+struct TensorPart {
+  PieceRows rows;
+  int64_t first_channel, channels;
+};
+TensorPart x_part(const ConvPiece& piece) {
+  return {piece.x, piece.first_x_channel, piece.problem.c};
+}
+TensorPart y_part(const ConvPiece& piece) {
+  return {piece.y, piece.first_y_channel, piece.problem.k};
 }
 
-void copy_rows_to(Tensor& piece_tensor, const Tensor& whole, const ConvPiece& piece,
-                  const PieceRows& rows) {
-  if (!rows.count) return;
-  Tensor to = piece_tensor.slice(2, rows.at, rows.count);
-  pieces::copy_to_piece(part_of(whole, piece, rows), to);
+Tensor part_of(const Tensor& whole, const ConvPiece& piece, const TensorPart& part) {
+  return whole.slice(0, piece.first_image, piece.problem.n)
+      .slice(1, part.first_channel, part.channels)
+      .slice(2, part.rows.first, part.rows.count);
 }
 
-void copy_rows_from(const Tensor& piece_tensor, const Tensor& whole, const ConvPiece& piece,
-                    const PieceRows& rows) {
-  Tensor to = part_of(whole, piece, rows);
-  pieces::copy_from_piece(to, piece_tensor.slice(2, rows.at, rows.count));
+void copy_to(Tensor& piece_tensor, const Tensor& whole, const ConvPiece& piece,
+             const TensorPart& part) {
+  if (!part.rows.count) return;
+  Tensor to = piece_tensor.slice(2, part.rows.at, part.rows.count);
+  pieces::copy_to_piece(part_of(whole, piece, part), to);
+}
+
+void copy_from(const Tensor& piece_tensor, const Tensor& whole, const ConvPiece& piece,
+               const TensorPart& part) {
+  Tensor to = part_of(whole, piece, part);
+  pieces::copy_from_piece(to, piece_tensor.slice(2, part.rows.at, part.rows.count));
+}
+
+/// The filter's part that a piece needs. Channels of x are not contiguous in it.
+Tensor filter_part(const Tensor& filter, const ConvPiece& piece) {
+  const Tensor outputs = filter.slice(0, piece.first_y_channel, piece.problem.k);
+  const int64_t inputs = piece.problem.c / piece.problem.groups;
+  return inputs == filter.dim(1) ? outputs : outputs.slice(1, piece.first_x_channel, inputs);
 }
 
 class ConvPieceRunner {
  public:
-  ConvPieceRunner(Backend& backend, const ConvArgs& args) : backend_(backend), args_(args) {}
+  ConvPieceRunner(Backend& backend, const ConvArgs& args, bool copies_ahead)
+      : backend_(backend), args_(args), copies_ahead_(copies_ahead) {}
 
-  /// Copies each piece to the device while the one before is computed.
+  /// Copies each piece to the device while the one before is computed, if there is room.
   void run(const std::vector<ConvPiece>& all) {
-    for (size_t i = 0; i <= all.size(); ++i) {
-      last_ = std::exchange(now_, std::exchange(next_, {}));
-      if (i < all.size()) start(all[i]);
-      if (i > 0) finish(all[i - 1], i == 1);
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (!next_.x.defined()) start(all[i], i > 0 ? &all[i - 1] : nullptr);
+      now_ = std::exchange(next_, {});
+      if (copies_ahead_ && i + 1 < all.size()) start(all[i + 1], &all[i]);
+      finish(all[i]);
+      last_ = std::exchange(now_, {});
     }
   }
 
@@ -62,55 +86,127 @@ class ConvPieceRunner {
     return tensor;
   }
 
-  ConvPieceTensors tensors_of(const ConvPiece& piece) const {
+  void make_tensors(const ConvPiece& piece, ConvPieceTensors& tensors) const {
     const ConvProblem& p = piece.problem;
-    return {.x = on_device({p.n, p.c, p.h, p.w}),
-            .y = on_device({p.n, p.k, piece.y.count, p.out_w()})};
+    if (!tensors.x.defined()) tensors.x = on_device({p.n, p.c, p.h, p.w});
+    if (!tensors.y.defined()) tensors.y = on_device({p.n, p.k, piece.y.count, p.out_w()});
   }
 
-  void start(const ConvPiece& piece) {
-    const ConvProblem& p = piece.problem;
+  /// Makes the next piece's tensors, and starts the copies to them. Tensors that the piece before
+  /// has too are shared with it. Does nothing if they find no room beside those of now_. Throws
+  /// OutOfMemory if they find none alone.
+  void start(const ConvPiece& piece, const ConvPiece* before) {
+    const ConvPieceTensors& shared = now_.x.defined() ? now_ : last_;
+    const bool new_x = !(before && before->has_same_x(piece));
+    const bool new_y = !(before && before->has_same_y(piece));
+    ConvPieceTensors tensors;
+    if (!new_x) tensors.x = shared.x;
+    if (!new_y) tensors.y = shared.y;
     try {
-      next_ = tensors_of(piece);
+      make_tensors(piece, tensors);
     } catch (const OutOfMemory&) {
-      if (!last_.x.defined()) throw;
       last_ = {};
-      next_ = tensors_of(piece);
+      try {
+        make_tensors(piece, tensors);
+      } catch (const OutOfMemory&) {
+        if (now_.x.defined()) return;
+        throw;
+      }
     }
-    if (piece.has_padding) backend_.run(kFill, {&next_.x, 0});
-    if (p.direction != ConvDirection::backward_data)
-      copy_rows_to(next_.x, *args_.x, piece, piece.x);
-    if (p.direction != ConvDirection::forward) copy_rows_to(next_.y, *args_.y, piece, piece.y);
+    next_ = tensors;
+    const ConvDirection direction = piece.problem.direction;
+    if (new_x && piece.has_padding) backend_.run(kFill, {&next_.x, 0});
+    if (new_x && direction != ConvDirection::backward_data)
+      copy_to(next_.x, *args_.x, piece, x_part(piece));
+    if (new_y && direction != ConvDirection::forward)
+      copy_to(next_.y, *args_.y, piece, y_part(piece));
   }
 
-  void finish(const ConvPiece& piece, bool is_first) {
-    const ConvDirection direction = piece.problem.direction;
+  void finish(const ConvPiece& piece) {
     ConvArgs args = args_;
     args.x = &now_.x;
     args.y = &now_.y;
-    if (direction == ConvDirection::backward_filter && !is_first) args.beta = 1;
+    Tensor filter = filter_part(*args_.filter, piece);
+    args.filter = &filter;
+    switch (piece.problem.direction) {
+      case ConvDirection::forward:
+        return forward(piece, args);
+      case ConvDirection::backward_data:
+        return backward_data(piece, args);
+      case ConvDirection::backward_filter:
+        return backward_filter(piece, args);
+    }
+  }
+
+  void forward(const ConvPiece& piece, ConvArgs& args) {
+    Tensor bias;
+    if (args.bias) bias = args.bias->slice(0, piece.first_y_channel, piece.problem.k);
+    args.bias = args.bias && piece.begins ? &bias : nullptr;
+    if (!(piece.begins && piece.ends)) args.activation = Activation::none;
+    run_on_filter_part(piece, args);
+    if (!piece.ends) return;
+    if (!piece.begins) activate(backend_, now_.y, args_.activation, args_.slope);
+    copy_from(now_.y, *args_.y, piece, y_part(piece));
+  }
+
+  void backward_data(const ConvPiece& piece, ConvArgs& args) {
     if (piece.y.count)
-      run_convolution(backend_, piece.problem, args);
+      run_on_filter_part(piece, args);
     else
       backend_.run(kFill, {&now_.x, 0});  // rows of x that no filter reads
-    if (direction == ConvDirection::forward) copy_rows_from(now_.y, *args_.y, piece, piece.y);
-    if (direction == ConvDirection::backward_data) copy_rows_from(now_.x, *args_.x, piece, piece.x);
+    if (piece.ends) copy_from(now_.x, *args_.x, piece, x_part(piece));
+  }
+
+  /// forward and backward_data. Adds the result to that of the pieces before.
+  void run_on_filter_part(const ConvPiece& piece, ConvArgs& args) {
+    Tensor filter = *args.filter;
+    if (!filter.is_contiguous()) {
+      filter = on_device(filter.shape());
+      backend_.run(kCopy, {args.filter, &filter});
+    }
+    args.filter = &filter;
+    if (piece.begins) return run_convolution(backend_, piece.problem, args);
+    Tensor*& result = piece.problem.direction == ConvDirection::forward ? args.y : args.x;
+    Tensor& sum = *result;
+    Tensor part = on_device(sum.shape());
+    result = &part;
+    run_convolution(backend_, piece.problem, args);
+    add_part(backend_, sum, part);
+  }
+
+  void backward_filter(const ConvPiece& piece, ConvArgs& args) {
+    if (!piece.begins) args.beta = 1;
+    Tensor& result = *args.filter;
+    if (result.is_contiguous()) return run_convolution(backend_, piece.problem, args);
+    Tensor part = on_device(result.shape());
+    if (args.beta != 0) backend_.run(kCopy, {&result, &part});
+    args.filter = &part;
+    run_convolution(backend_, piece.problem, args);
+    backend_.run(kCopy, {&part, &result});
   }
 
   Backend& backend_;
   const ConvArgs& args_;
+  const bool copies_ahead_;
   ConvPieceTensors last_, now_, next_;  // the last one's result is on its way
 };
 
-/// Returns nothing if there is no room for a row. backward_data also needs a filter that reads
-/// every row of x.
-std::optional<PieceSize> choose_size(Device device, const ConvProblem& problem) {
-  const bool skips = problem.stride[0] > problem.dilation[0] * (problem.r - 1) + 1;
-  if (skips && problem.direction == ConvDirection::backward_data) return {};
-  const uint64_t tensors = 2 * kPiecesAtOnce;
-  const uint64_t largest = std::min(pieces::largest_block(device), UINT64_MAX / tensors);
-  return choose_pieces(problem, std::min(pieces::room_for_pieces(device), tensors * largest),
-                       pieces::piece_costs(device));
+struct ChosenPieces {
+  PieceSize size;
+  uint64_t at_once;  // the pieces that have room together
+};
+
+/// The room is for pieces that are copied and computed at a time, and as much for the workspace. If
+/// that is too little, it is for the pieces, and then for one piece. Returns nothing if that does
+/// not fit.
+std::optional<ChosenPieces> choose(Device device, const ConvProblem& problem) {
+  const pieces::PieceCosts costs = pieces::piece_costs(device);
+  const uint64_t room = pieces::room_for_pieces(device);
+  const uint64_t largest = std::min(pieces::largest_block(device), UINT64_MAX / 2);
+  for (const uint64_t at_once : {2 * pieces::kPiecesAtOnce, pieces::kPiecesAtOnce, uint64_t{1}})
+    if (const auto size = choose_pieces(problem, std::min(room / at_once, 2 * largest), costs))
+      return ChosenPieces{*size, at_once};
+  return {};
 }
 
 }  // namespace
@@ -121,21 +217,21 @@ bool needs_pieces(const ConvArgs& args) {
 
 void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
   const Device device = backend.device();
-  std::optional<PieceSize> size = choose_size(device, problem);
+  std::optional<ChosenPieces> chosen = choose(device, problem);
   for (Tensor* tensor : {args.x, args.y}) {
-    if (size) break;
+    if (chosen) break;
     tensor->buffer().leave_device();  // it was not the one without room
-    size = choose_size(device, problem);
+    chosen = choose(device, problem);
   }
-  if (!size) {
+  if (!chosen) {
     const MemoryAccount account = device.memory().account();
-    throw OutOfMemory(
-        device.name(),
-        {kPiecesAtOnce * piece_bytes(problem, {}), account.in_use, account.cached, account.budget},
-        "a convolution found no room for a piece of itself");
+    throw OutOfMemory(device.name(),
+                      {piece_bytes(problem, smallest_piece(problem)), account.in_use,
+                       account.cached, account.budget},
+                      "a convolution found no room for a piece of itself");
   }
   device.memory().trim();  // the workspace takes only memory that is not cached
-  ConvPieceRunner(backend, args).run(divide(problem, *size));
+  ConvPieceRunner(backend, args, chosen->at_once > 1).run(divide(problem, chosen->size));
 }
 
 }  // namespace kaiseki::conv

@@ -11,8 +11,9 @@ namespace kaiseki::conv {
 /// them back. A CPU has no pieces.
 bool needs_pieces(const ConvArgs& args);
 
-/// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even one row fits.
-/// In backward_data, also throws it for a stride of rows that is larger than the filter.
+/// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even one row
+/// of one channel fits. If backward_data has a stride of rows that is larger than the filter,
+/// throws it if not even all rows of one channel fit.
 void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
 }  // namespace kaiseki::conv

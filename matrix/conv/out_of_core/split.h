@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The pieces of a convolution that does not fit a device ("Out-of-core convolution", section 3): a
-// piece is some images and some rows of y, with the rows of x that they read.
+// piece is some images, some rows of y with the rows of x that they read, and some channels of
+// both.
 #pragma once
 
 #include <cstdint>
@@ -16,38 +17,57 @@ namespace kaiseki::conv {
 struct PieceRows {
   int64_t first = 0, count = 0;  // in the whole tensor
   int64_t at = 0;                // the first row in the piece
+  bool operator==(const PieceRows&) const = default;
 };
 
 struct ConvPiece {
   ConvProblem problem;  // without padding of rows
-  int64_t first_image = 0;
+  int64_t first_image = 0, first_x_channel = 0, first_y_channel = 0;
   PieceRows x, y;
+  /// Pieces that give the same elements of the result follow each other, except in backward_filter.
+  /// Their results are added. This one is the first or the last of them.
+  bool begins = true, ends = true;
   /// Rows of the piece that are padding, so they are zero. Only x has them.
   bool has_padding = false;
+
+  /// Returns whether both pieces of a convolution have the same part of x, or of y.
+  bool has_same_x(const ConvPiece& other) const {
+    return has_same_rows(other) && first_x_channel == other.first_x_channel;
+  }
+  bool has_same_y(const ConvPiece& other) const {
+    return has_same_rows(other) && first_y_channel == other.first_y_channel;
+  }
+
+ private:
+  bool has_same_rows(const ConvPiece& other) const {
+    return first_image == other.first_image && x == other.x && y == other.y;
+  }
 };
 
-/// The images and the rows of y (backward_data: of x) of a piece.
+/// The images, the rows of y (backward_data: of x), and the channels of a piece. With groups, a
+/// piece has the channels of whole groups.
 struct PieceSize {
-  int64_t images = 1, rows = 1;
+  int64_t images = 1, rows = 1, x_channels = 1, y_channels = 1;
 };
+/// The size of the smallest piece.
+PieceSize smallest_piece(const ConvProblem& problem);
 
-/// The pieces that have room at the same time. The others are for the workspace.
-inline constexpr uint64_t kPiecesAtOnce = 2 * pieces::kPiecesAtOnce;
-
-/// Bytes of the tensors x and y of the largest piece of this size.
+/// Bytes of the tensors of the largest piece of this size. Without channels that are cut, these are
+/// x and y. Otherwise a part of the filter or a part of a sum can be a tensor too.
 uint64_t piece_bytes(const ConvProblem& problem, const PieceSize& size);
 
-/// The time of all pieces, whose copies and computing overlap.
+/// The time of all pieces, whose copies and computing overlap (section 3.3).
 double predict_seconds(const ConvProblem& problem, const PieceSize& size,
                        const pieces::PieceCosts& costs);
 
-/// Returns the size with the shortest predicted time. kPiecesAtOnce pieces fit `room` bytes.
-/// Returns nothing if not even a row fits.
-std::optional<PieceSize> choose_pieces(const ConvProblem& problem, uint64_t room,
+/// Returns the size with the shortest predicted time. The tensors of a piece take at most
+/// `most_bytes`.
+/// Returns nothing if not even the smallest piece fits.
+std::optional<PieceSize> choose_pieces(const ConvProblem& problem, uint64_t most_bytes,
                                        const pieces::PieceCosts& costs);
 
-/// Divides the problem. The pieces cover every element of the result once. In backward_filter their
-/// results are added.
+/// Divides the problem. Pieces that follow each other share as much as possible: the channels that
+/// are summed change first, then those of the result, then rows, then images.
 std::vector<ConvPiece> divide(const ConvProblem& problem, const PieceSize& size);
 
 }  // namespace kaiseki::conv

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Sums over the channels of several pieces.
+#pragma once
+
+#include "matrix/activation.h"
+#include "matrix/backend/backend.h"
+#include "matrix/tensor.h"
+
+namespace kaiseki::conv {
+
+/// sum = sum + part. Both are contiguous and of one shape.
+void add_part(Backend& backend, Tensor& sum, const Tensor& part);
+
+/// y = activation(y), for a contiguous tensor.
+void activate(Backend& backend, Tensor& y, Activation activation, float slope);
+
+}  // namespace kaiseki::conv
