@@ -6,7 +6,8 @@
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] fuse N,C,H,W,K ...
 // PARTS are the divisors of the memory that the case needs in core. With --link, the CPU is the
 // device, and its tensors go over a link of this rate in each direction. `fuse` compares a
-// convolution with bias and ReLU in one pass and in three.
+// convolution with bias and ReLU in one pass and in three. With --trace FILE, one more run of the
+// last case and part is written as a timeline, and the times of its rows are printed.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,8 +20,11 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
+#include "base/timeline.h"
 #include "bench/random_pictures.h"
 #include "bench/report.h"
+#include "matrix/ceil_div.h"
 #include "matrix/cost/rates.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
@@ -64,11 +68,41 @@ LinkRates measure_link(Device device) {
   return rates;
 }
 
-/// Something to repeat, with the memory that it takes in core.
+struct Options {
+  std::vector<std::string> parts = {"2", "4", "8"};
+  std::string trace;  // a file
+};
+
+/// Something to repeat.
 struct Work {
   std::string name;
   std::function<void()> run;
+  nn::Network* network = nullptr;                  // whose steps a trace shows
+  std::function<double()> predicted_seconds = {};  // 0: no prediction
 };
+
+/// Writes a timeline of one run, and prints how long each row was busy.
+void trace(const std::string& file, Device device, const Work& work) {
+  if (work.network && device.is_cpu())
+    work.network->set_layer_timer([](const nn::LayerTime& time) {
+      add_to_timeline({.row = "steps",
+                       .kind = time.backward ? "backward" : "forward",
+                       .name = time.name,
+                       .begin = time.begin,
+                       .seconds = time.seconds});
+    });
+  device.synchronize();
+  start_timeline();
+  work.run();
+  device.synchronize();
+  const Timeline timeline = stop_timeline();
+  if (work.network) work.network->set_layer_timer({});
+  write_file_atomic(file, as_bytes(timeline.chrome_trace()));
+  for (const TimelineRow& row : timeline.rows())
+    print_case("out_of_core", work.name + ' ' + device.name() + " trace", row.name + " busy",
+               1000 * timeline.seconds(), 1000 * row.busy_seconds, "ms",
+               row.busy_seconds / timeline.seconds());
+}
 
 /// The time of the work within the memory, after it has run once.
 double seconds_within(Device device, std::optional<uint64_t> budget, const Work& work,
@@ -87,12 +121,14 @@ double seconds_within(Device device, std::optional<uint64_t> budget, const Work&
 
 /// Prints the times in core and with a part of the memory. The rounds take turns, because other
 /// programs may slow down the machine for a while.
-void compare(Device device, const Work& work, const std::vector<std::string>& parts) {
+void compare(Device device, const Work& work, const Options& options) {
   Allocator& memory = device.memory();
   memory.set_budget({});
   const LinkRates link = measure_link(device);
   DeviceRates rates = device_rates(device);
+  const double slows = rates.link ? rates.link->slows : 0;
   rates.link = link;  // not that of an earlier run with another link
+  rates.link->slows = slows;
   set_device_rates(rates);
   work.run();  // measures solvers
   memory.trim();
@@ -100,7 +136,7 @@ void compare(Device device, const Work& work, const std::vector<std::string>& pa
   memory.reset_peak();
   work.run();
   const uint64_t need = memory.account().peak - memory.account().workspace;
-  for (const std::string& part : parts) {
+  for (const std::string& part : options.parts) {
     const auto budget = static_cast<uint64_t>(static_cast<double>(need) / std::stod(part));
     TransferCount moved;
     double in_core = std::numeric_limits<double>::infinity(), seconds = in_core;
@@ -114,11 +150,16 @@ void compare(Device device, const Work& work, const std::vector<std::string>& pa
     print_case("out_of_core", text, "in core", 1000 * seconds, 1000 * in_core, "ms",
                in_core / seconds);
     print_case("out_of_core", text, "bound", 1000 * seconds, 1000 * bound, "ms", bound / seconds);
+    const double predicted = work.predicted_seconds ? work.predicted_seconds() : 0;
+    if (predicted > 0)
+      print_case("out_of_core", text, "prediction", 1000 * seconds, 1000 * predicted, "ms",
+                 predicted / seconds);
+    if (!options.trace.empty()) trace(options.trace, device, work);
   }
   memory.set_budget({});
 }
 
-void train(Device device, const std::string& spec, const std::vector<std::string>& parts) {
+void train(Device device, const std::string& spec, const Options& options) {
   const std::vector<std::string> words = parts_of(spec, ':');
   const int64_t batch = std::stoll(words.at(1));
   nn::Network network = nn::Network::load("models/" + words[0] + ".json", device);
@@ -139,7 +180,11 @@ void train(Device device, const std::string& spec, const std::vector<std::string
     }
     updater->update();
   };
-  compare(device, {spec, step}, parts);
+  const auto predicted = [&] {
+    const int64_t passes = updater->parts();
+    return static_cast<double>(passes) * network.predict_pass(ceil_div(batch, passes)).seconds;
+  };
+  compare(device, {spec, step, &network, predicted}, options);
 }
 
 /// A convolution whose tensors have never been on a device with less memory.
@@ -186,14 +231,14 @@ class Convolution {
   Tensor filter_, bias_, x_, y_;
 };
 
-void convolve(Device device, const std::string& spec, const std::vector<std::string>& parts) {
+void convolve(Device device, const std::string& spec, const Options& options) {
   Convolution convolution(device, spec);
-  compare(device, {spec, [&] { convolution.run(); }}, parts);
+  compare(device, {spec, [&] { convolution.run(); }}, options);
 }
 
-void fuse(Device device, const std::string& spec, const std::vector<std::string>& parts) {
+void fuse(Device device, const std::string& spec, const Options& options) {
   Convolution convolution(device, spec);
-  for (const std::string& part : parts) {
+  for (const std::string& part : options.parts) {
     device.memory().set_budget(
         static_cast<uint64_t>(static_cast<double>(convolution.bytes()) / std::stod(part)));
     Pairs pairs;
@@ -212,7 +257,8 @@ void fuse(Device device, const std::string& spec, const std::vector<std::string>
 
 int main(int argc, char** argv) {
   using namespace kaiseki;
-  std::string device = "opencl", parts = "2,4,8", mode;
+  std::string device = "opencl", mode;
+  bench::Options options;
   std::optional<test::SimulatedLink> link;
   std::vector<std::string> cases;
   for (int i = 1; i < argc; ++i) {
@@ -220,7 +266,9 @@ int main(int argc, char** argv) {
     if (text == "--device" && i + 1 < argc)
       device = argv[++i];
     else if (text == "--parts" && i + 1 < argc)
-      parts = argv[++i];
+      options.parts = bench::parts_of(argv[++i], ',');
+    else if (text == "--trace" && i + 1 < argc)
+      options.trace = argv[++i];
     else if (text == "--link" && i + 1 < argc)
       link.emplace(std::stod(argv[++i]) * 1e9);
     else if (mode.empty())
@@ -235,6 +283,5 @@ int main(int argc, char** argv) {
     return 1;
   }
   const Device opened = link ? Device::cpu() : Device::parse(device);
-  const std::vector<std::string> divisors = bench::parts_of(parts, ',');
-  for (const std::string& one : cases) run(opened, one, divisors);
+  for (const std::string& one : cases) run(opened, one, options);
 }

@@ -31,14 +31,17 @@ std::map<std::string, LayerPrediction> layers_of(const Graph& graph, const Execu
                                                  const PassLimits& limits) {
   const std::vector<StepMemory> steps =
       predict_memory(graph, fitted.plan, limits.batch, limits.rounded, limits.room);
+  const std::vector<StepTime> times =
+      step_times(graph, fitted.plan, limits.batch, limits.rates, limits.known_seconds);
   const auto passes = static_cast<uint64_t>(parts);
   std::map<std::string, LayerPrediction> layers;
   for (size_t i = 0; i < fitted.plan.steps.size(); ++i) {
     const PlanStep& step = fitted.plan.steps[i];
     LayerPrediction& layer = layers[graph.nodes[static_cast<size_t>(step.node)].name];
-    const double forward = forward_seconds(graph, step, limits.batch, limits.rates);
+    const StepTime& time = times[i];
     layer.again = step.recomputed && !whole.steps[i].recomputed;
-    layer.seconds = static_cast<double>(parts) * forward * (1 + kBackwardTime + layer.again);
+    layer.seconds = static_cast<double>(parts) *
+                    (time.forward + time.backward + (step.recomputed ? time.forward : 0));
     for (const size_t time : {fitted.plan.forward_time(i), fitted.plan.backward_time(i)}) {
       layer.out += passes * steps[time].out;
       layer.in += passes * steps[time].in;
@@ -75,7 +78,8 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   result.parts = parts_that_fit(graph, whole, batch, room, rounded);
   PassLimits limits{
       .batch = batch, .room = result.in_core, .rates = device_rates(device), .rounded = rounded};
-  result.seconds_in_core = fit_plan(graph, whole, limits).seconds;
+  limits.known_seconds = known_seconds(device);
+  result.seconds_in_core = pass_seconds(graph, whole, limits);
   const FittedPlan fitted =
       fit_to_device(graph, whole, ceil_div(batch, result.parts), room, device);
   result.peak = fitted.on_device;

@@ -25,8 +25,12 @@ class RecomputationSearch {
   /// The search ends when a pass needs at most `goal` bytes.
   RecomputationSearch(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits,
                       uint64_t goal)
-      : graph_(graph), limits_(limits), goal_(goal), dropped_(plan.uses.size()) {
-    for (const PlanStep& step : plan.steps) forward_ += seconds_of(step);
+      : graph_(graph),
+        limits_(limits),
+        goal_(goal),
+        times_(step_times(graph, plan, limits.batch, limits.rates, limits.known_seconds)),
+        dropped_(plan.uses.size()) {
+    for (const StepTime& time : times_) forward_ += time.forward, backward_ += time.backward;
     found_.fitted.plan = plan;
     judge(found_);
     add_link(found_.fitted);
@@ -58,14 +62,10 @@ class RecomputationSearch {
 
   static bool by_gain(const Candidate& a, const Candidate& b) { return a.gain < b.gain; }
 
-  double seconds_of(const PlanStep& step) const {
-    return forward_seconds(graph_, step, limits_.batch, limits_.rates);
-  }
-
   double backward_seconds(const ExecutionPlan& plan) const {
-    double seconds = kBackwardTime * forward_;
-    for (const PlanStep& step : plan.steps)
-      if (step.recomputed) seconds += seconds_of(step);
+    double seconds = backward_;
+    for (size_t i = 0; i < plan.steps.size(); ++i)
+      if (plan.steps[i].recomputed) seconds += times_[i].forward;
     return seconds;
   }
 
@@ -91,12 +91,14 @@ class RecomputationSearch {
     const std::vector<StepMemory> steps =
         predict_memory(graph_, fitted.plan, limits_.batch, limits_.rounded, limits_.room);
     uint64_t least = 0;
-    double out[2] = {}, in[2] = {};  // seconds, of the forward and the backward pass
+    // Of the forward and the backward pass: seconds, and bytes in both directions.
+    double out[2] = {}, in[2] = {}, bytes[2] = {};
     for (size_t i = 0; i < steps.size(); ++i) {
       const StepMemory& step = steps[i];
       const size_t pass = i < fitted.plan.steps.size() ? 0 : 1;
       out[pass] += static_cast<double>(step.out) / link.to_host;
       in[pass] += static_cast<double>(step.in) / link.to_device;
+      bytes[pass] += static_cast<double>(step.out + step.in);
       fitted.leaves += step.out;
       if (step.own > limits_.room) ++fitted.in_pieces;
       least = std::max(least, step.piece);
@@ -105,9 +107,11 @@ class RecomputationSearch {
     fitted.missing = beyond(least, limits_.room);
     const double compute[2] = {forward_, backward_seconds(fitted.plan)};
     fitted.seconds = 0;
-    for (const size_t pass : {size_t{0}, size_t{1}})
-      fitted.seconds += link.overlaps ? std::max({compute[pass], out[pass], in[pass]})
-                                      : compute[pass] + out[pass] + in[pass];
+    for (const size_t pass : {size_t{0}, size_t{1}}) {
+      const double computes = compute[pass] + link.slows * bytes[pass];
+      fitted.seconds += link.overlaps ? std::max({computes, out[pass], in[pass]})
+                                      : computes + out[pass] + in[pass];
+    }
   }
 
   /// The plan with one value dropped, or kept.
@@ -185,23 +189,14 @@ class RecomputationSearch {
   const Graph& graph_;
   const PassLimits& limits_;
   const uint64_t goal_;  // bytes
-  double forward_ = 0;   // seconds of the forward pass
+  const std::vector<StepTime> times_;
+  double forward_ = 0, backward_ = 0;  // seconds of the passes, without what is computed again
   std::vector<bool> dropped_;
   Trial found_;
   std::vector<Candidate> candidates_;  // a heap by gain
 };
 
 }  // namespace
-
-double forward_seconds(const Graph& graph, const PlanStep& step, int64_t batch,
-                       const DeviceRates& rates) {
-  const GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
-  auto elements = static_cast<double>(graph.shape_of(step.output).elements());
-  for (int value : step.inputs) elements += static_cast<double>(graph.shape_of(value).elements());
-  return static_cast<double>(batch) *
-         std::max(static_cast<double>(node.shape.multiply_adds) / rates.multiply_adds,
-                  elements * sizeof(float) / rates.bytes);
-}
 
 FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits) {
   RecomputationSearch first(graph, plan, limits, limits.room);
@@ -227,6 +222,10 @@ FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLim
   return best;
 }
 
+double pass_seconds(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits) {
+  return RecomputationSearch(graph, plan, limits, limits.room).of_given_plan().seconds;
+}
+
 FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          uint64_t room, Device device) {
   const Allocator& memory = device.memory();
@@ -239,6 +238,7 @@ FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t 
   const uint64_t part = room / kRoomParts;
   limits.room = room - (workspace.allows(part) ? part : workspace.available());
   limits.rates = device_rates(device);
+  limits.known_seconds = known_seconds(device);
   return fit_plan(graph, plan, limits);
 }
 

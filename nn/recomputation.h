@@ -10,6 +10,7 @@
 
 #include "matrix/cost/rates.h"
 #include "nn/execution_plan.h"
+#include "nn/step_times.h"
 
 namespace kaiseki::nn {
 
@@ -19,6 +20,7 @@ struct PassLimits {
   uint64_t room = 0;  // bytes of tensors
   DeviceRates rates = {};
   std::function<uint64_t(uint64_t)> rounded;  // Allocator::rounded()
+  KnownSeconds known_seconds = {};
 };
 
 /// A plan, and what the models predict for it.
@@ -32,21 +34,16 @@ struct FittedPlan {
   double seconds = 0;      // of the forward and the backward pass
 };
 
-/// A backward step computes two products of the size of the forward step's: for the gradients of
-/// its input and of its filter. So its time is that of the forward step times this.
-inline constexpr double kBackwardTime = 2;
-
-/// The predicted seconds of a forward step of `batch` samples.
-double forward_seconds(const Graph& graph, const PlanStep& step, int64_t batch,
-                       const DeviceRates& rates);
-
 /// Chooses the values that the backward pass computes again. Starts with none, and adds the value
 /// that saves most memory for its time, until the pass fits. Returns the plan of the shortest
 /// predicted time on this way, or the one that misses the fewest bytes if none can run.
 FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits);
 
-/// The same with the rates of the device. If the pass does not fit `room` bytes as it is, an eighth
-/// of them is for the workspace of convolutions, or its limit if that is less.
+/// The predicted seconds of the forward and the backward pass of a plan.
+double pass_seconds(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits);
+
+/// As fit_plan(), with the rates of the device. If the pass does not fit `room` bytes as it is, an
+/// eighth of them is for the workspace of convolutions, or its limit if that is less.
 FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          uint64_t room, Device device);
 

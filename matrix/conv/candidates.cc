@@ -143,6 +143,16 @@ std::optional<double> known_time(Backend& backend, const ConvProblem& problem,
   return measured ? std::optional(result->milliseconds) : std::nullopt;
 }
 
+std::optional<double> fastest_known_seconds(Backend& backend, const ConvProblem& problem) {
+  std::optional<double> fastest;
+  for (const ConvSolver* solver : backend.conv_solvers())
+    if (const auto time = known_time(backend, problem, *solver);
+        time && (!fastest || *time < *fastest))
+      fastest = time;
+  if (fastest) *fastest /= 1000;
+  return fastest;
+}
+
 TuningKey convolution_key(Backend& backend, const ConvProblem& problem) {
   const std::string direction = std::string(direction_name(problem.direction)) + ' ';
   TuningKey key = tuning_key(backend.info(), "convolution", direction + problem.str());

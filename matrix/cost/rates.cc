@@ -2,13 +2,17 @@
 #include "matrix/cost/rates.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -27,12 +31,15 @@
 namespace kaiseki {
 namespace {
 
-constexpr double kClose = 0.2;  // relative
-constexpr int kRounds = 4;      // the first one compiles kernels
-constexpr int64_t kSide = 768;  // of the matrices
+constexpr double kClose = 0.2;   // relative
+constexpr int kRounds = 4;       // the first one compiles kernels
+constexpr double kLoaded = 0.1;  // seconds that the device computes beside copies
+constexpr int64_t kSide = 768;   // of the matrices
 constexpr int64_t kElements = 4 << 20, kLeastElements = 1 << 16;
+constexpr int64_t kUncached = 32 << 20;  // elements that no cache of a processor holds
+constexpr double kNoTime = 1e-4;         // seconds; less cannot be measured
 /// In place of unknown rates: about those of a small CPU and of its disk.
-constexpr double kMultiplyAdds = 50e9, kBytes = 10e9, kLink = 1e9;
+constexpr double kMultiplyAdds = 50e9, kBytes = 10e9, kLink = 1e9, kBeside = 5e9;
 
 std::optional<DeviceRates>& given() {
   static std::optional<DeviceRates> rates;
@@ -57,33 +64,59 @@ double shortest(
 
 /// The elements of a large tensor. It takes at most a sixteenth of a budget, so that the allocator
 /// does not take it for a large tensor of the program.
-int64_t elements(Device device) {
+int64_t elements(Device device, int64_t most = kElements) {
   const uint64_t budget = device.memory().account().budget;
-  if (budget == 0) return kElements;
-  return std::clamp(static_cast<int64_t>(budget / 16 / sizeof(float)), kLeastElements, kElements);
+  if (budget == 0) return most;
+  return std::clamp(static_cast<int64_t>(budget / 16 / sizeof(float)), kLeastElements, most);
 }
 
-/// A tensor of ones on the device.
+/// A tensor of ones on the device. Operations of ops/ could ask for the rates.
 Tensor ones(const Shape& shape, Device device) {
   Tensor tensor(shape, DType::f32, device);
   device.backend().run(kFill, {&tensor, 1});
   return tensor;
 }
 
+class Product {
+ public:
+  explicit Product(Device device)
+      : a_(ones({kSide, kSide}, device)),
+        b_(ones({kSide, kSide}, device)),
+        c_(ones({kSide, kSide}, device)) {}
+  void run() const {
+    Tensor c = c_;
+    GemmArgs args{.m = kSide, .n = kSide, .k = kSide, .a = &a_, .b = &b_, .c = &c};
+    args.lda = args.ldb = args.ldc = kSide;
+    c.device().backend().run(kGemm, args);
+  }
+
+ private:
+  Tensor a_, b_, c_;
+};
+
+/// Reads and writes tensors that no cache holds.
+class ElementCopy {
+ public:
+  explicit ElementCopy(Device device)
+      : x_(ones({elements(device, kUncached)}, device)), y_(ones(x_.shape(), device)) {}
+  void run() const {
+    Tensor y = y_;
+    y.device().backend().run(kCopy, {&x_, &y});
+  }
+  double bytes() const { return 2.0 * static_cast<double>(x_.bytes()); }
+
+ private:
+  Tensor x_, y_;
+};
+
 double multiply_add_rate(Device device) {
-  const Tensor a = ones({kSide, kSide}, device), b = ones({kSide, kSide}, device);
-  Tensor c({kSide, kSide}, DType::f32, device);
-  GemmArgs product{.m = kSide, .n = kSide, .k = kSide, .a = &a, .b = &b, .c = &c};
-  product.lda = product.ldb = product.ldc = kSide;
-  return kSide * kSide * kSide / shortest(device, [&] { device.backend().run(kGemm, product); });
+  const Product product(device);
+  return kSide * kSide * kSide / shortest(device, [&] { product.run(); });
 }
 
 double byte_rate(Device device) {
-  const Tensor x = ones({elements(device)}, device);
-  Tensor y(x.shape(), DType::f32, device);
-  return 2.0 * static_cast<double>(x.bytes()) / shortest(device, [&] {
-           device.backend().run(kCopy, {&x, &y});
-         });
+  const ElementCopy copy(device);
+  return copy.bytes() / shortest(device, [&] { copy.run(); });
 }
 
 /// The rate of the CPU's store, in bytes per second. A file's data can stay in the system's memory
@@ -102,7 +135,17 @@ class StoreRate {
   }
   double reading() {
     write();
-    return rate([&] { place_->read(x_.buffer().on_device(Access::write), all_); });
+    return rate([&] { read(); });
+  }
+  /// Copies in both directions until `stop`. Returns the bytes.
+  uint64_t copy_until(const std::atomic<bool>& stop) {
+    uint64_t bytes = 0;
+    while (!stop) {
+      write();
+      read();
+      bytes += 2 * x_.bytes();
+    }
+    return bytes;
   }
 
  private:
@@ -110,6 +153,7 @@ class StoreRate {
     place_->write(x_.buffer().on_device(Access::read), all_);
     place_->flush();
   }
+  void read() { place_->read(x_.buffer().on_device(Access::write), all_); }
   double rate(const std::function<void()>& copy) const {
     double seconds = 0;
     for (int i = 0; i < kRounds; ++i) {
@@ -128,6 +172,37 @@ class StoreRate {
 
 double to_store_rate(Device device) { return StoreRate(device).writing(); }
 double from_store_rate(Device device) { return StoreRate(device).reading(); }
+
+/// Returns how many bytes another thread copies to and from the store in the time by which this
+/// makes the CPU slower. Half of the CPU's work is products, and half is elementwise.
+double rate_beside(Device device) {
+  const Product product(device);
+  const ElementCopy elements(device);
+  const auto work = [&] {
+    product.run();
+    elements.run();
+  };
+  const double alone = shortest(device, work);
+  StoreRate store(device);
+  std::atomic<bool> stop = false;
+  uint64_t bytes = 0;
+  std::exception_ptr error;
+  std::thread copies([&] {
+    try {
+      bytes = store.copy_until(stop);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  const double begin = steady_seconds();
+  int rounds = 0;
+  for (; steady_seconds() - begin < kLoaded; ++rounds) work();
+  const double seconds = steady_seconds() - begin;
+  stop = true;
+  copies.join();
+  if (error) std::rethrow_exception(error);
+  return static_cast<double>(bytes) / std::max(seconds - rounds * alone, kNoTime);
+}
 
 double to_host_rate(Device device) {
   Tensor x({elements(device)}, DType::f32, device);
@@ -168,6 +243,8 @@ class Rates {
       return rate;
     } catch (const OutOfMemory&) {
       return kept.value_or(otherwise);
+    } catch (const std::system_error&) {  // no thread could be started
+      return kept.value_or(otherwise);
     }
   }
 
@@ -187,6 +264,8 @@ DeviceRates find_rates(Device device, bool backing) {
         .to_device =
             rates.get("to device", kLink, device.is_cpu() ? from_store_rate : to_device_rate),
         .overlaps = backing};
+  if (result.link && device.is_cpu())
+    result.link->slows = 1 / rates.get("copies beside", kBeside, rate_beside);
   return result;
 }
 

@@ -12,6 +12,9 @@ namespace kaiseki {
 struct LinkRates {
   double to_host = 0, to_device = 0;
   bool overlaps = false;  // copies run beside the device's kernels
+  /// Seconds by which computing takes longer for a byte that is copied beside it: copies need the
+  /// CPU's cores and memory.
+  double slows = 0;
 };
 
 struct DeviceRates {

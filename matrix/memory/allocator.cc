@@ -311,7 +311,10 @@ void Allocator::trim_locked(uint64_t size) {
   if (has_large_blocks()) return release_blocks_for(size);
   while (!within_budget(size) && release_largest()) {
   }
-  divided_.give_back();
+  if (discards() && !within_budget(size))
+    divided_.give_back(held() + size - account_.budget);
+  else
+    divided_.give_back();
   count();
 }
 

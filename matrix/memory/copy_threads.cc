@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/timeline.h"
+
 namespace kaiseki {
 namespace {
 
@@ -114,9 +116,10 @@ void CopyThreads::run(const Copy& copy, Lock& lock) {
 
 template <typename Condition>
 void CopyThreads::wait_while_any(Lock& lock, const Condition& condition) {
-  while (
-      std::ranges::any_of(copies_, [&](const Waiting& waiting) { return condition(waiting.copy); }))
-    changed_.wait(lock);
+  const auto runs = [&](const Waiting& waiting) { return condition(waiting.copy); };
+  if (std::ranges::none_of(copies_, runs)) return;
+  const TimelineSpan span("waits for copies", "wait");
+  while (std::ranges::any_of(copies_, runs)) changed_.wait(lock);
 }
 
 void CopyThreads::finish(const void* memory, uint64_t bytes) {

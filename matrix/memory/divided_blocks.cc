@@ -82,25 +82,18 @@ void DividedBlocks::put(void* taken) noexcept {
   const auto is = [](bool there, ByPlace::iterator at, State state) {
     return there && at->second.state == state;
   };
-  // Only neighbors in the same state are joined. If the empty neighbors are at least as large, this
-  // part is emptied too. Otherwise it stays cached. If small parts emptied large ones, the large
-  // ones would lose their memory repeatedly.
-  const auto given_back = [&](bool there, ByPlace::iterator at) {
-    return is(there, at, State::empty) ? at->second.size : 0;
-  };
-  const uint64_t empty_beside = given_back(has_next, next) + given_back(has_before, before);
-  const State state = empty_beside >= part->second.size ? State::empty : State::cached;
-  if (state == State::empty) raw_.discard(address(part->first), part->second.size);
-  if (is(has_next, next, state)) {
+  // It keeps its memory, because the next tensor often has its size. So it is not joined with
+  // neighbors that have none.
+  if (is(has_next, next, State::cached)) {
     remove_from_set(next);
     join(part, next);
   }
-  if (is(has_before, before, state)) {
+  if (is(has_before, before, State::cached)) {
     remove_from_set(before);
     join(before, part);
     part = before;
   }
-  file(part, state);
+  file(part, State::cached);
 }
 
 void DividedBlocks::give_back() noexcept {
@@ -122,6 +115,33 @@ void DividedBlocks::give_back() noexcept {
     } else {
       file(at, State::cached);
     }
+  }
+}
+
+void DividedBlocks::give_back(uint64_t bytes) noexcept {
+  for (uint64_t given = 0; given < bytes && !cached_parts_.empty();) {
+    const auto part = parts_.find(std::prev(cached_parts_.end())->second);
+    given += part->second.size;
+    remove_from_set(part);
+    raw_.discard(address(part->first), part->second.size);
+    file(part, State::empty);
+  }
+  join_empty();
+}
+
+void DividedBlocks::join_empty() noexcept {
+  for (auto part = parts_.begin(); part != parts_.end();) {
+    const auto at = part++;
+    if (at->second.state != State::empty) continue;
+    remove_from_set(at);
+    while (!last(at) && part->second.state == State::empty) {
+      remove_from_set(part);
+      join(at, part++);
+    }
+    if (is_whole(at))
+      release(at);
+    else
+      file(at, State::empty);
   }
 }
 

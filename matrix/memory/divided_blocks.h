@@ -35,6 +35,9 @@ class DividedBlocks {
   /// Releases blocks that are wholly free. If parts can be discarded, also returns the memory of
   /// all other free parts to the system.
   void give_back() noexcept;
+  /// Returns the memory of cached parts to the system, the largest first, until it has returned so
+  /// many bytes or no part is left. For memory that can be discarded.
+  void give_back(uint64_t bytes) noexcept;
   /// Releases the smallest block that is wholly free. Returns false if there is none. For memory
   /// that cannot be discarded.
   bool release_smallest() noexcept;
@@ -76,6 +79,8 @@ class DividedBlocks {
   bool last(ByPlace::const_iterator part) const;
   bool is_whole(ByPlace::const_iterator part) const { return first(part) && last(part); }
   void release(ByPlace::iterator whole) noexcept;
+  /// Joins neighbors without memory, and releases blocks of one such part.
+  void join_empty() noexcept;
   /// Appends `part` to the part before it. Neither may be in a set.
   void join(ByPlace::iterator before, ByPlace::iterator part) noexcept;
 

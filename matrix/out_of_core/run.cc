@@ -103,31 +103,19 @@ class PieceRunner {
 
   /// Takes the fastest size of all cuts. If nothing has room, the tensors on the device leave it.
   void choose() {
-    let_others_leave();
+    uint64_t bytes = 0;
+    for (const PieceOperand& operand : division_.operands) bytes += operand.whole.bytes();
+    make_room_for_pieces(device_, bytes);
     if (choose_size()) return;
     for (const PieceOperand& operand : division_.operands)
       if (std::ranges::any_of(operand.axes, [](int axis) { return axis != kWhole; })) {
         operand.whole.buffer().leave_device();
         if (choose_size()) return;
       }
-    uint64_t bytes = 0;
-    for (const PieceOperand& operand : division_.operands) bytes += operand.whole.bytes();
     const MemoryAccount account = device_.memory().account();
     throw OutOfMemory(device_.name(),
                       {std::min(smallest_, bytes), account.in_use, account.cached, account.budget},
                       text_from("no room for a piece of the operation ", operation_));
-  }
-
-  /// Tensors that the operation does not use leave the device if they take most of its room.
-  void let_others_leave() const {
-    uint64_t bytes = 0;
-    for (const PieceOperand& operand : division_.operands) bytes += operand.whole.bytes();
-    const uint64_t budget = device_.memory().account().budget;
-    const uint64_t wanted = std::min({bytes, budget / 2, largest_});
-    if (room_for_pieces(device_) < wanted) try {
-        Tensor({static_cast<int64_t>(wanted)}, DType::u8, device_);  // the allocator makes room
-      } catch (const OutOfMemory&) {
-      }
   }
 
   bool choose_size() {

@@ -63,6 +63,15 @@ uint64_t room_for_pieces(Device device) {
   return room ? *room : device.info().memory / 2;
 }
 
+void make_room_for_pieces(Device device, uint64_t bytes) {
+  const uint64_t budget = device.memory().account().budget;
+  const uint64_t wanted = std::min({bytes, budget / 2, largest_block(device)});
+  if (room_for_pieces(device) < wanted) try {
+      Tensor({static_cast<int64_t>(wanted)}, DType::u8, device);  // the allocator makes room
+    } catch (const OutOfMemory&) {
+    }
+}
+
 bool needs_pieces(std::span<const Tensor* const> tensors) {
   std::vector<Buffer*> all, outside;
   uint64_t bytes = 0;

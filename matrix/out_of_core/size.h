@@ -42,6 +42,10 @@ uint64_t largest_block(Device device);
 /// The bytes that pieces can take on the device.
 uint64_t room_for_pieces(Device device);
 
+/// Tensors that an operation does not use leave the device if they take most of its room. `bytes`:
+/// of the operation's tensors.
+void make_room_for_pieces(Device device, uint64_t bytes);
+
 /// Returns whether a tensor is outside the device and not all of them find room there together. If
 /// all find room, copies them back. The elements may be null.
 bool needs_pieces(std::span<const Tensor* const> tensors);

@@ -69,7 +69,8 @@ def files_of_the_cpu():
                             "--workspace", "none").stdout)["memory"]
     rows = same_weights("net.json", "cpu", data="digits:96:1", env={"KAISEKI_DEVICE_MEMORY": str(need * 7 // 10),
                                                                     "KAISEKI_SPILL_DIR": os.getcwd()})
-    check(set(rows) == {"steps", "file writes", "file reads"}, "tensors go to files and come back", rows.keys())
+    check(set(rows) - {"waits for copies"} == {"steps", "file writes", "file reads"}, "tensors go to files and come back",
+          rows.keys())
     copies = rows.get("file writes", []) + rows.get("file reads", [])
     check(any(event["args"]["bytes"] >= 1 << 20 for event in copies), "whole tensors among them", len(copies))
 

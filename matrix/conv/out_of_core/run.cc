@@ -217,6 +217,7 @@ bool needs_pieces(const ConvArgs& args) {
 
 void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
   const Device device = backend.device();
+  pieces::make_room_for_pieces(device, args.x->bytes() + args.y->bytes());
   std::optional<ChosenPieces> chosen = choose(device, problem);
   for (Tensor* tensor : {args.x, args.y}) {
     if (chosen) break;

@@ -92,6 +92,21 @@ TEST_CASE("solver order: the fastest first if all were measured, otherwise the b
   });
 }
 
+TEST_CASE("solver order: the known seconds are those of the fastest solver that was measured") {
+  test::CacheFolder folder("select_seconds");
+  test::WithTunePolicy policy({TuneMode::cached});
+  Backend& backend = Device::cpu().backend();
+  CHECK_FALSE(fastest_known_seconds(backend, kProblem));
+  const std::vector<std::string> names = order(backend, kProblem);
+  REQUIRE(names.size() >= 3);
+  remember_tuning(convolution_key(backend, kProblem),
+                  {{names[0], 30, 0}, {names[1], 20, 0}, {names[2], 0, 0, TuningOutcome::wrong}});
+  forget_measurements();
+  CHECK(fastest_known_seconds(backend, kProblem) == 0.02);
+  set_tune_policy({TuneMode::off});
+  CHECK_FALSE(fastest_known_seconds(backend, kProblem));
+}
+
 TEST_CASE("solver order: a solver must be 5 % faster to replace the first of the list") {
   test::CacheFolder folder("select_near");
   test::WithTunePolicy policy({TuneMode::cached});

@@ -138,6 +138,48 @@ TEST_CASE("under a budget, free parts next to a part in use are returned too") {
   CHECK(raw.live == 0);
 }
 
+TEST_CASE(
+    "under a budget, only the memory that is in the way is returned, the largest parts first") {
+  DivisibleMemory raw;
+  Allocator allocator("test", raw, 12 * kMega);
+  std::vector<void*> parts;
+  auto* whole = static_cast<char*>(allocator.allocate(10 * kMega));
+  allocator.release(whole, 10 * kMega);
+  for (const uint64_t size : {1, 2, 1, 3, 1, 2}) parts.push_back(allocator.allocate(size * kMega));
+  allocator.release(parts[1], 2 * kMega);
+  allocator.release(parts[3], 3 * kMega);
+  allocator.release(parts[5], 2 * kMega);
+  CHECK(allocator.account().cached == 7 * kMega);
+  void* large = allocator.allocate(4 * kMega);  // 3 + 4 are in use, so 2 must go
+  CHECK(raw.discards == 1);
+  CHECK(allocator.account().cached == 4 * kMega);
+  CHECK(allocator.account().in_use + allocator.account().cached <= 12 * kMega);
+  CHECK(allocator.allocate(2 * kMega) == parts[1]);  // it still has its memory
+  allocator.release(parts[1], 2 * kMega);
+  allocator.release(large, 4 * kMega);
+  for (const size_t i : {0, 2, 4}) allocator.release(parts[i], kMega);
+  allocator.trim();
+  CHECK((raw.live == 0 && allocator.account().cached == 0));
+}
+
+TEST_CASE("under a budget, a part that was freed is used again with its memory") {
+  DivisibleMemory raw;
+  Allocator allocator("test", raw, 12 * kMega);
+  auto* whole = static_cast<char*>(allocator.allocate(10 * kMega));
+  allocator.release(whole, 10 * kMega);
+  void* pin = allocator.allocate(kMega);
+  allocator.trim();
+  CHECK(raw.discards == 1);
+  void* first = allocator.allocate(2 * kMega);
+  for (int i = 0; i < 5; ++i) {
+    allocator.release(first, 2 * kMega);
+    CHECK(allocator.allocate(2 * kMega) == first);
+  }
+  CHECK(raw.discards == 1);
+  allocator.release(first, 2 * kMega);
+  allocator.release(pin, kMega);
+}
+
 TEST_CASE("a small returned part does not take the memory of its neighbors") {
   DivisibleMemory raw;
   Allocator allocator("test", raw, {});
@@ -249,14 +291,14 @@ TEST_CASE("if the device refuses, it is asked again after the cache is freed") {
   allocator.release(allocator.allocate(512), 512);
 }
 
-TEST_CASE("a wholly free block without memory is released before the device's refusal counts") {
+TEST_CASE("a wholly free block is released before the device's refusal counts") {
   DivisibleMemory raw;
   Allocator allocator("test", raw, {});
   allocator.release(allocator.allocate(2 * kMega), 2 * kMega);
   void* a = allocator.allocate(kMega);
   allocator.trim();
   allocator.release(a, kMega);  // next to as much memory that was already returned
-  CHECK(allocator.account().cached == 0);
+  CHECK(allocator.account().cached == kMega);
   CHECK(raw.live == 1);
   raw.most_live = 1;
   void* larger = allocator.allocate(3 * kMega);
