@@ -6,8 +6,8 @@
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] fuse N,C,H,W,K ...
 // PARTS are the divisors of the memory that the case needs in core. With --link, the CPU is the
 // device, and its tensors go over a link of this rate in each direction. `fuse` compares a
-// convolution with bias and ReLU in one pass and in three. With --trace FILE, one more run of the
-// last case and part is written as a timeline, and the times of its rows are printed.
+// convolution with bias and ReLU in one pass and in three. With --trace FILE, one more run of each
+// case and part is timed, and the times of its queues are printed. FILE has the last timeline.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -215,6 +215,7 @@ FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLim
     if (best.missing == 0) break;
     PassLimits others = limits;
     others.rates.multiply_adds *= factor;
+    others.known_seconds = {};
     const FittedPlan other = RecomputationSearch(graph, plan, others, limits.room).run();
     if (other.missing < best.missing)
       best = RecomputationSearch(graph, other.plan, limits, limits.room).of_given_plan();

@@ -144,11 +144,13 @@ std::optional<double> known_time(Backend& backend, const ConvProblem& problem,
 }
 
 std::optional<double> fastest_known_seconds(Backend& backend, const ConvProblem& problem) {
+  const uint64_t available = backend.device().workspace().available();
   std::optional<double> fastest;
-  for (const ConvSolver* solver : backend.conv_solvers())
-    if (const auto time = known_time(backend, problem, *solver);
-        time && (!fastest || *time < *fastest))
-      fastest = time;
+  for (const ConvSolver* solver : backend.conv_solvers()) {
+    if (!solver->applicable(problem) || solver->workspace_bytes(problem) > available) continue;
+    const std::optional<double> time = known_time(backend, problem, *solver);
+    if (time && (!fastest || *time < *fastest)) fastest = time;
+  }
   if (fastest) *fastest /= 1000;
   return fastest;
 }

@@ -34,6 +34,7 @@ namespace {
 constexpr double kClose = 0.2;   // relative
 constexpr int kRounds = 4;       // the first one compiles kernels
 constexpr double kLoaded = 0.1;  // seconds that the device computes beside copies
+constexpr double kLongest = 1;   // seconds that it waits for a copy
 constexpr int64_t kSide = 768;   // of the matrices
 constexpr int64_t kElements = 4 << 20, kLeastElements = 1 << 16;
 constexpr int64_t kUncached = 32 << 20;  // elements that no cache of a processor holds
@@ -94,11 +95,11 @@ class Product {
   Tensor a_, b_, c_;
 };
 
-/// Reads and writes tensors that no cache holds.
+/// Reads and writes large tensors.
 class ElementCopy {
  public:
-  explicit ElementCopy(Device device)
-      : x_(ones({elements(device, kUncached)}, device)), y_(ones(x_.shape(), device)) {}
+  ElementCopy(Device device, int64_t most)
+      : x_(ones({elements(device, most)}, device)), y_(ones(x_.shape(), device)) {}
   void run() const {
     Tensor y = y_;
     y.device().backend().run(kCopy, {&x_, &y});
@@ -109,13 +110,22 @@ class ElementCopy {
   Tensor x_, y_;
 };
 
+/// With tensors that no cache holds, if there is room.
+ElementCopy element_copy(Device device) {
+  try {
+    return {device, kUncached};
+  } catch (const OutOfMemory&) {
+    return {device, kElements};
+  }
+}
+
 double multiply_add_rate(Device device) {
   const Product product(device);
   return kSide * kSide * kSide / shortest(device, [&] { product.run(); });
 }
 
 double byte_rate(Device device) {
-  const ElementCopy copy(device);
+  const ElementCopy copy = element_copy(device);
   return copy.bytes() / shortest(device, [&] { copy.run(); });
 }
 
@@ -137,15 +147,13 @@ class StoreRate {
     write();
     return rate([&] { read(); });
   }
-  /// Copies in both directions until `stop`. Returns the bytes.
-  uint64_t copy_until(const std::atomic<bool>& stop) {
-    uint64_t bytes = 0;
+  /// Copies in both directions until `stop`, and counts the bytes.
+  void copy_until(const std::atomic<bool>& stop, std::atomic<uint64_t>& bytes) {
     while (!stop) {
       write();
       read();
       bytes += 2 * x_.bytes();
     }
-    return bytes;
   }
 
  private:
@@ -173,34 +181,55 @@ class StoreRate {
 double to_store_rate(Device device) { return StoreRate(device).writing(); }
 double from_store_rate(Device device) { return StoreRate(device).reading(); }
 
+/// Copies to and from the store on another thread until the end of its life.
+class CopiesBeside {
+ public:
+  explicit CopiesBeside(Device device) : store_(device), thread_([this] { run(); }) {}
+  ~CopiesBeside() {
+    stop_ = true;
+    thread_.join();
+  }
+  CopiesBeside(const CopiesBeside&) = delete;
+
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  void run() noexcept {
+    try {
+      store_.copy_until(stop_, bytes_);
+    } catch (const std::exception&) {  // no byte is counted any more
+    }
+  }
+
+  StoreRate store_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<uint64_t> bytes_ = 0;
+  std::thread thread_;
+};
+
 /// Returns how many bytes another thread copies to and from the store in the time by which this
-/// makes the CPU slower. Half of the CPU's work is products, and half is elementwise.
+/// makes the CPU slower. The CPU computes a product and reads and writes large tensors in turn.
 double rate_beside(Device device) {
   const Product product(device);
-  const ElementCopy elements(device);
+  const ElementCopy elements = element_copy(device);
   const auto work = [&] {
     product.run();
     elements.run();
   };
-  const double alone = shortest(device, work);
-  StoreRate store(device);
-  std::atomic<bool> stop = false;
-  uint64_t bytes = 0;
-  std::exception_ptr error;
-  std::thread copies([&] {
-    try {
-      bytes = store.copy_until(stop);
-    } catch (...) {
-      error = std::current_exception();
-    }
-  });
+  const double alone = shortest(device, work), start = steady_seconds();
+  const CopiesBeside copies(device);
+  while (copies.bytes() == 0 && steady_seconds() - start < kLongest) work();
+  const uint64_t before = copies.bytes();
   const double begin = steady_seconds();
+  double seconds = 0;
   int rounds = 0;
-  for (; steady_seconds() - begin < kLoaded; ++rounds) work();
-  const double seconds = steady_seconds() - begin;
-  stop = true;
-  copies.join();
-  if (error) std::rethrow_exception(error);
+  while (seconds < kLoaded || (copies.bytes() == before && seconds < kLongest)) {
+    work();
+    ++rounds;
+    seconds = steady_seconds() - begin;
+  }
+  const uint64_t bytes = copies.bytes() - before;
+  if (bytes == 0) throw OutOfMemory("the store", {});  // it failed; the rate is unknown
   return static_cast<double>(bytes) / std::max(seconds - rounds * alone, kNoTime);
 }
 
@@ -266,6 +295,7 @@ DeviceRates find_rates(Device device, bool backing) {
         .overlaps = backing};
   if (result.link && device.is_cpu())
     result.link->slows = 1 / rates.get("copies beside", kBeside, rate_beside);
+  device.memory().trim();
   return result;
 }
 

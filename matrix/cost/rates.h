@@ -23,7 +23,7 @@ struct DeviceRates {
   std::optional<LinkRates> link = {};  // nothing if no tensor can leave
 };
 
-/// Measures the rates once in a process, in about a tenth of a second. A rate of the tuning file
+/// Measures the rates once in a process, in about half a second. A rate of the tuning file
 /// stays if the new one differs by at most 20 %. If a policy measures nothing, or memory is
 /// short, the rates of the file count. Unknown rates are then fixed. A fixed rate never enters the
 /// file.

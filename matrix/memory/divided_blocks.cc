@@ -120,13 +120,25 @@ void DividedBlocks::give_back() noexcept {
 
 void DividedBlocks::give_back(uint64_t bytes) noexcept {
   for (uint64_t given = 0; given < bytes && !cached_parts_.empty();) {
-    const auto part = parts_.find(std::prev(cached_parts_.end())->second);
+    auto part = part_to_give(bytes - given, true);
+    if (part == parts_.end()) part = part_to_give(bytes - given, false);
     given += part->second.size;
     remove_from_set(part);
     raw_.discard(address(part->first), part->second.size);
     file(part, State::empty);
   }
   join_empty();
+}
+
+DividedBlocks::ByPlace::iterator DividedBlocks::part_to_give(uint64_t bytes, bool idle) {
+  const auto can_go = [&](const std::pair<uint64_t, Place>& part) {
+    return !idle || !raw_.is_copied(address(part.second), part.first);
+  };
+  for (auto at = cached_parts_.lower_bound({bytes, Place{}}); at != cached_parts_.end(); ++at)
+    if (can_go(*at)) return parts_.find(at->second);
+  for (auto at = cached_parts_.rbegin(); at != cached_parts_.rend(); ++at)
+    if (can_go(*at)) return parts_.find(at->second);
+  return parts_.end();
 }
 
 void DividedBlocks::join_empty() noexcept {

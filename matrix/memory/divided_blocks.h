@@ -35,8 +35,9 @@ class DividedBlocks {
   /// Releases blocks that are wholly free. If parts can be discarded, also returns the memory of
   /// all other free parts to the system.
   void give_back() noexcept;
-  /// Returns the memory of cached parts to the system, the largest first, until it has returned so
-  /// many bytes or no part is left. For memory that can be discarded.
+  /// Returns the memory of cached parts to the system until it has returned so many bytes or no
+  /// part is left. Takes few parts, and those that no copy uses first. For memory that can be
+  /// discarded.
   void give_back(uint64_t bytes) noexcept;
   /// Releases the smallest block that is wholly free. Returns false if there is none. For memory
   /// that cannot be discarded.
@@ -79,6 +80,8 @@ class DividedBlocks {
   bool last(ByPlace::const_iterator part) const;
   bool is_whole(ByPlace::const_iterator part) const { return first(part) && last(part); }
   void release(ByPlace::iterator whole) noexcept;
+  /// The smallest cached part with so many bytes, or else the largest.
+  ByPlace::iterator part_to_give(uint64_t bytes, bool idle);
   /// Joins neighbors without memory, and releases blocks of one such part.
   void join_empty() noexcept;
   /// Appends `part` to the part before it. Neither may be in a set.

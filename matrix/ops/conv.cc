@@ -60,7 +60,7 @@ ConvProblem checked_problem(std::string_view operation, const Shape& x, const Sh
 Shape output_shape(const ConvProblem& p) { return {p.n, p.k, p.out_h(), p.out_w()}; }
 
 void run(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
-  if (kHasDevices && conv::needs_pieces(args))
+  if (kHasDevices && backend.device() == args.x->device() && conv::needs_pieces(args))
     conv::run_in_pieces(backend, problem, args);
   else
     run_convolution(backend, problem, args);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "matrix/backend/backend.h"
+#include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/copy.h"
 #include "matrix/conv/out_of_core/split.h"
 #include "matrix/conv/out_of_core/sum.h"
@@ -68,7 +69,10 @@ class ConvPieceRunner {
     for (size_t i = 0; i < all.size(); ++i) {
       if (!next_.x.defined()) start(all[i], i > 0 ? &all[i - 1] : nullptr);
       now_ = std::exchange(next_, {});
-      if (copies_ahead_ && i + 1 < all.size()) start(all[i + 1], &all[i]);
+      if (!copies_ahead_)
+        last_ = {};
+      else if (i + 1 < all.size())
+        start(all[i + 1], &all[i]);
       finish(all[i]);
       last_ = std::exchange(now_, {});
     }
@@ -84,6 +88,21 @@ class ConvPieceRunner {
     Tensor tensor(shape, DType::f32, backend_.device());
     tensor.buffer().return_to_device();
     return tensor;
+  }
+
+  /// A tensor for the piece that is computed.
+  Tensor temporary(const Shape& shape) {
+    try {
+      return on_device(shape);
+    } catch (const OutOfMemory&) {
+      if (!last_.x.defined()) throw;
+      last_ = {};
+      return on_device(shape);
+    }
+  }
+
+  void copy_on_device(const Tensor& from, Tensor& to) const {
+    run_operation(kCopy, from, {&from, &to});
   }
 
   void make_tensors(const ConvPiece& piece, ConvPieceTensors& tensors) const {
@@ -145,7 +164,7 @@ class ConvPieceRunner {
     if (!(piece.begins && piece.ends)) args.activation = Activation::none;
     run_on_filter_part(piece, args);
     if (!piece.ends) return;
-    if (!piece.begins) activate(backend_, now_.y, args_.activation, args_.slope);
+    if (!piece.begins) activate(now_.y, args_.activation, args_.slope);
     copy_from(now_.y, *args_.y, piece, y_part(piece));
   }
 
@@ -161,28 +180,28 @@ class ConvPieceRunner {
   void run_on_filter_part(const ConvPiece& piece, ConvArgs& args) {
     Tensor filter = *args.filter;
     if (!filter.is_contiguous()) {
-      filter = on_device(filter.shape());
-      backend_.run(kCopy, {args.filter, &filter});
+      filter = temporary(filter.shape());
+      copy_on_device(*args.filter, filter);
     }
     args.filter = &filter;
     if (piece.begins) return run_convolution(backend_, piece.problem, args);
     Tensor*& result = piece.problem.direction == ConvDirection::forward ? args.y : args.x;
     Tensor& sum = *result;
-    Tensor part = on_device(sum.shape());
+    Tensor part = temporary(sum.shape());
     result = &part;
     run_convolution(backend_, piece.problem, args);
-    add_part(backend_, sum, part);
+    add_part(sum, part);
   }
 
   void backward_filter(const ConvPiece& piece, ConvArgs& args) {
     if (!piece.begins) args.beta = 1;
     Tensor& result = *args.filter;
     if (result.is_contiguous()) return run_convolution(backend_, piece.problem, args);
-    Tensor part = on_device(result.shape());
-    if (args.beta != 0) backend_.run(kCopy, {&result, &part});
+    Tensor part = temporary(result.shape());
+    if (args.beta != 0) copy_on_device(result, part);
     args.filter = &part;
     run_convolution(backend_, piece.problem, args);
-    backend_.run(kCopy, {&part, &result});
+    copy_on_device(part, result);
   }
 
   Backend& backend_;

@@ -11,9 +11,9 @@ namespace kaiseki::conv {
 /// them back. A CPU has no pieces.
 bool needs_pieces(const ConvArgs& args);
 
-/// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even one row
-/// of one channel fits. If backward_data has a stride of rows that is larger than the filter,
-/// throws it if not even all rows of one channel fit.
+/// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even the smallest
+/// piece fits: a row of one input and one output channel, or of one group. If backward_data has a
+/// stride of rows that is larger than the filter, that piece has all rows.
 void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
 }  // namespace kaiseki::conv

@@ -240,12 +240,15 @@ class PieceSearch {
       size[first] = length;
       for (const int64_t other : sizes_[second]) {
         size[second] = other;
-        if (!attempt(size, best)) break;
+        if (attempt(size, best)) continue;
+        size[second] = sizes_[second].back();  // without a cut, less memory may be necessary
+        attempt(size, best);
+        break;
       }
     }
   }
 
-  /// Returns false if the size does not fit. A larger one does not fit either.
+  /// Returns false if the size does not fit. A larger one that is still cut does not fit either.
   bool attempt(const Size& size, Found& best) const {
     const PieceSize pieces = piece_size(size);
     if (piece_bytes(problem_, pieces) > most_bytes_) return false;

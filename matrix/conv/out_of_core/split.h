@@ -25,7 +25,8 @@ struct ConvPiece {
   int64_t first_image = 0, first_x_channel = 0, first_y_channel = 0;
   PieceRows x, y;
   /// Pieces that give the same elements of the result follow each other, except in backward_filter.
-  /// Their results are added. This one is the first or the last of them.
+  /// Their results are added. This one is the first or the last of them. In backward_filter, `ends`
+  /// is always true.
   bool begins = true, ends = true;
   /// Rows of the piece that are padding, so they are zero. Only x has them.
   bool has_padding = false;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/elementwise.h"
 #include "matrix/expression.h"
 #include "matrix/typed_expression.h"
@@ -14,7 +15,7 @@ namespace kaiseki::conv {
 namespace {
 
 /// Computes the expression for each element of the inputs. The result replaces the first one.
-void update(Backend& backend, std::string_view text, const std::vector<const Tensor*>& inputs,
+void update(std::string_view text, const std::vector<const Tensor*>& inputs,
             const std::vector<Scalar>& scalars, Tensor& result) {
   const std::vector<std::string> names(scalars.size(), "slope");
   const auto expression = Expression::parse(text, names);
@@ -27,20 +28,18 @@ void update(Backend& backend, std::string_view text, const std::vector<const Ten
   for (const Tensor* input : inputs) args.inputs.push_back({input, {1}});
   args.scalars = scalars;
   args.outputs = {&result};
-  backend.run(kElementwise, args);
+  run_operation(kElementwise, result, args);
 }
 
 }  // namespace
 
-void add_part(Backend& backend, Tensor& sum, const Tensor& part) {
-  update(backend, "sum + part", {&sum, &part}, {}, sum);
-}
+void add_part(Tensor& sum, const Tensor& part) { update("sum + part", {&sum, &part}, {}, sum); }
 
-void activate(Backend& backend, Tensor& y, Activation activation, float slope) {
+void activate(Tensor& y, Activation activation, float slope) {
   if (activation == Activation::none) return;
   std::vector<Scalar> scalars;
   if (activation == Activation::leaky_relu) scalars.emplace_back(slope);
-  update(backend, activation_formula(activation), {&y}, scalars, y);
+  update(activation_formula(activation), {&y}, scalars, y);
 }
 
 }  // namespace kaiseki::conv

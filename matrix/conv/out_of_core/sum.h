@@ -3,15 +3,14 @@
 #pragma once
 
 #include "matrix/activation.h"
-#include "matrix/backend/backend.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki::conv {
 
 /// sum = sum + part. Both are contiguous and of one shape.
-void add_part(Backend& backend, Tensor& sum, const Tensor& part);
+void add_part(Tensor& sum, const Tensor& part);
 
 /// y = activation(y), for a contiguous tensor.
-void activate(Backend& backend, Tensor& y, Activation activation, float slope);
+void activate(Tensor& y, Activation activation, float slope);
 
 }  // namespace kaiseki::conv

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "matrix/conv/measure.h"
+#include "matrix/memory/workspace.h"
 #include "matrix/ops/conv.h"
 #include "matrix/threads.h"
 #include "tests/matrix/conv/cases.h"
@@ -103,6 +104,11 @@ TEST_CASE("solver order: the known seconds are those of the fastest solver that 
                   {{names[0], 30, 0}, {names[1], 20, 0}, {names[2], 0, 0, TuningOutcome::wrong}});
   forget_measurements();
   CHECK(fastest_known_seconds(backend, kProblem) == 0.02);
+  Workspace& workspace = Device::cpu().workspace();
+  workspace.set_limit(0);
+  const auto without = fastest_known_seconds(backend, kProblem);
+  CHECK((!without || *without >= 0.02));
+  workspace.set_limit({});
   set_tune_policy({TuneMode::off});
   CHECK_FALSE(fastest_known_seconds(backend, kProblem));
 }

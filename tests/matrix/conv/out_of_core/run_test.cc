@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "matrix/conv/out_of_core/split.h"
+#include "matrix/conv/select.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv.h"
@@ -83,6 +84,22 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
     largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
   return largest;
 }
+
+/// While it lives, counts the convolutions of fewer input or output channels than `whole`.
+class CutChannels {
+ public:
+  explicit CutChannels(const ConvProblem& whole) {
+    observe_convolutions([this, whole](Backend&, const ConvProblem& p) {
+      count_ += p.c < whole.c || p.k < whole.k;
+    });
+  }
+  ~CutChannels() { observe_convolutions({}); }
+  CutChannels(const CutChannels&) = delete;
+  int count() const { return count_; }
+
+ private:
+  int count_ = 0;
+};
 
 /// Counts how often the pieces give each element of a column of the result.
 void check_covered(const ConvProblem& p, const conv::PieceSize& size) {
@@ -218,11 +235,69 @@ TEST_CASE("out of core: the activation follows the sum over all channels") {
     x.buffer().leave_device();
     y.buffer().leave_device();
     {
-      const test::WithRoom room(device, row);
+      const test::WithRoom room(device, row / 2);
+      const CutChannels cut(p);
       conv2d_into(y, x, filter, test.conv, epilogue);
+      CHECK(cut.count() > 1);
     }
     CHECK(largest_difference(y.to_vector(), expected.to_vector()) < 2e-5);
   }
+  device.workspace().set_limit({});
+}
+
+TEST_CASE("out of core: gradients with channels that are cut, on the CPU") {
+  const Device device = Device::cpu();
+  test::WithTunePolicy policy({TuneMode::off});
+  device.workspace().set_limit(0);
+  const test::SimulatedLink link(4e9);
+  for (const size_t i : {5, 6}) {
+    const Case& test = cases()[i];
+    CAPTURE(test.x.str());
+    const Tensor x = test::random_tensor(test.x, 1), filter = test::random_tensor(test.filter, 2);
+    ConvProblem p = conv_problem(test.x, test.filter, test.conv);
+    const Tensor dy = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 4);
+    Tensor dx(test.x, DType::f32, device), dx_whole(test.x, DType::f32, device);
+    Tensor dfilter = test::random_tensor(test.filter, 5), dfilter_whole = dfilter.clone();
+    conv2d_backward_data_into(dx_whole, dy, filter, test.conv);
+    conv2d_backward_filter_into(dfilter_whole, x, dy, test.conv, 0.5f);
+    for (const Tensor* large : {&x, &dy, static_cast<const Tensor*>(&dx)})
+      large->buffer().leave_device();
+    p.direction = ConvDirection::backward_data;
+    {
+      const test::WithRoom room(device, conv::piece_bytes(p, {1, 1, p.c, p.k}) / 2);
+      const CutChannels cut(p);
+      conv2d_backward_data_into(dx, dy, filter, test.conv);
+      const int data = cut.count();
+      CHECK(data > 1);
+      conv2d_backward_filter_into(dfilter, x, dy, test.conv, 0.5f);
+      CHECK(cut.count() > data + 1);
+    }
+    CHECK(largest_difference(dx.to_vector(), dx_whole.to_vector()) < 2e-5);
+    CHECK(largest_difference(dfilter.to_vector(), dfilter_whole.to_vector()) < 5e-3);
+  }
+  device.workspace().set_limit({});
+}
+
+TEST_CASE("out of core: the smallest piece is enough, also for a sum over channels") {
+  const Device device = Device::cpu();
+  test::WithTunePolicy policy({TuneMode::off});
+  device.workspace().set_limit(0);
+  const test::SimulatedLink link(4e9);
+  const Tensor x = test::random_tensor({1, 4, 1, 100'000}, 1);
+  const Tensor filter = test::random_tensor({1, 4, 1, 1}, 2);
+  Tensor expected({1, 1, 1, 100'000}, DType::f32, device), y(expected.shape(), DType::f32, device);
+  conv2d_into(expected, x, filter, {});
+  x.buffer().leave_device();
+  y.buffer().leave_device();
+  {
+    const ConvProblem p = conv_problem(x.shape(), filter.shape(), {});
+    const uint64_t bytes = conv::piece_bytes(p, conv::smallest_piece(p));
+    const test::WithRoom room(device, bytes + (64 << 10));
+    const CutChannels cut(p);
+    conv2d_into(y, x, filter, {});
+    CHECK(cut.count() == 4);
+  }
+  CHECK(largest_difference(y.to_vector(), expected.to_vector()) < 1e-5);
   device.workspace().set_limit({});
 }
 
