@@ -58,7 +58,8 @@ const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& optio
 }
 
 PassPrediction NetworkImpl::predict_pass(const ExecutionPlanOptions& options, int64_t batch) {
-  if (const FittedPlan* fits = fitted_plan(options, batch))
+  const FittedPlan* fits = fitted_plan(options, batch);
+  if (kHasDevices && fits)
     return {.on_device = fits->on_device,
             .leaves = fits->leaves,
             .is_out_of_core = fits->leaves != 0 || fits->in_pieces != 0,

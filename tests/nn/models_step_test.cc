@@ -7,9 +7,14 @@
 #include <regex>
 #include <sstream>
 
+#include "base/file.h"
 #include "matrix/cost/rates.h"
+#include "matrix/memory/allocator.h"
 #include "nn/network.h"
+#include "nn/parse_network.h"
+#include "nn/planner.h"
 #include "nn/prediction.h"
+#include "nn/recomputation.h"
 #include "tests/support/devices.h"
 #include "tests/support/reference.h"
 #include "tests/support/source_dir.h"
@@ -171,4 +176,23 @@ TEST_CASE("recomputation: whether ResNet-50 fits does not depend on the rates") 
     CHECK(nn::predict_training(file, 32, uint64_t{1500} << 20, Device::cpu()).missing == 0);
   }
   set_device_rates({});
+}
+
+TEST_CASE("recomputation: whether ResNet-50 fits does not depend on measured times") {
+  const std::string file = source_dir() + "/models/resnet50.json";
+  const nn::Graph graph =
+      nn::build_graph(nn::parse_network(as_text(read_file(file, 1 << 20)), file));
+  const nn::ExecutionPlan plan =
+      nn::make_execution_plan(graph, {.phase = nn::Phase::train, .loss = true, .backward = true});
+  for (double multiply_adds = 1e8; multiply_adds < 1e13; multiply_adds *= 1.5) {
+    CAPTURE(multiply_adds);
+    const nn::FittedPlan fitted = nn::fit_plan(
+        graph, plan,
+        {.batch = 32,
+         .room = uint64_t{1305} << 20,  // beside the parameters in 1,500 MiB
+         .rates = {.multiply_adds = multiply_adds, .bytes = 1e10},
+         .rounded = [](uint64_t bytes) { return Device::cpu().memory().rounded(bytes); },
+         .known_seconds = [&](const ConvProblem& p) { return p.flops() / 2 / multiply_adds; }});
+    CHECK(fitted.missing == 0);
+  }
 }
