@@ -144,10 +144,11 @@ std::optional<double> known_time(Backend& backend, const ConvProblem& problem,
 }
 
 std::optional<double> fastest_known_seconds(Backend& backend, const ConvProblem& problem) {
-  const uint64_t available = backend.device().workspace().available();
+  const Workspace& workspace = backend.device().workspace();
   std::optional<double> fastest;
   for (const ConvSolver* solver : backend.conv_solvers()) {
-    if (!solver->applicable(problem) || solver->workspace_bytes(problem) > available) continue;
+    if (!solver->applicable(problem) || !workspace.allows(solver->workspace_bytes(problem)))
+      continue;
     const std::optional<double> time = known_time(backend, problem, *solver);
     if (time && (!fastest || *time < *fastest)) fastest = time;
   }

@@ -39,8 +39,8 @@ bool measures_convolution(const ConvProblem& problem);
 std::optional<double> known_time(Backend& backend, const ConvProblem& problem,
                                  const ConvSolver& solver);
 
-/// The seconds of the fastest solver that was measured on this machine and has room for its
-/// workspace. No value if there is none, or the policy ignores measurements.
+/// The seconds of the fastest solver that was measured on this machine, within the user's limit of
+/// the workspace. No value if there is none, or the policy ignores measurements.
 std::optional<double> fastest_known_seconds(Backend& backend, const ConvProblem& problem);
 
 /// The key of a convolution in the tuning file, for this device and the current number of threads.

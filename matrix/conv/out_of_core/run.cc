@@ -212,20 +212,25 @@ class ConvPieceRunner {
 
 struct ChosenPieces {
   PieceSize size;
-  uint64_t at_once;  // the pieces that have room together
+  bool copies_ahead;  // there is room for more than one piece
 };
 
 /// The room is for pieces that are copied and computed at a time, and as much for the workspace. If
-/// that is too little, it is for the pieces, and then for one piece. Returns nothing if that does
-/// not fit.
+/// that is too little, it is for the pieces, and then for one piece, whose blocks may be rounded up
+/// by an eighth. Returns nothing if that does not fit.
 std::optional<ChosenPieces> choose(Device device, const ConvProblem& problem) {
   const pieces::PieceCosts costs = pieces::piece_costs(device);
   const uint64_t room = pieces::room_for_pieces(device);
   const uint64_t largest = std::min(pieces::largest_block(device), UINT64_MAX / 2);
-  for (const uint64_t at_once : {2 * pieces::kPiecesAtOnce, pieces::kPiecesAtOnce, uint64_t{1}})
-    if (const auto size = choose_pieces(problem, std::min(room / at_once, 2 * largest), costs))
-      return ChosenPieces{*size, at_once};
-  return {};
+  const auto within = [&](uint64_t bytes, bool copies_ahead) -> std::optional<ChosenPieces> {
+    const auto size = choose_pieces(problem, std::min(bytes, 2 * largest), costs);
+    return size ? std::optional(ChosenPieces{*size, copies_ahead}) : std::nullopt;
+  };
+  constexpr uint64_t kAtOnce = pieces::kPiecesAtOnce;
+  if (const auto chosen = within(room / (2 * kAtOnce), true)) return chosen;
+  if (const auto chosen = within(room / kAtOnce, true)) return chosen;
+  if (const auto chosen = within(room - room / 9, false)) return chosen;
+  return within(room, false);
 }
 
 }  // namespace
@@ -251,7 +256,7 @@ void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs&
                       "a convolution found no room for a piece of itself");
   }
   device.memory().trim();  // the workspace takes only memory that is not cached
-  ConvPieceRunner(backend, args, chosen->at_once > 1).run(divide(problem, chosen->size));
+  ConvPieceRunner(backend, args, chosen->copies_ahead).run(divide(problem, chosen->size));
 }
 
 }  // namespace kaiseki::conv
