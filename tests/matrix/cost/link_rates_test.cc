@@ -22,7 +22,7 @@ TEST_CASE("device rates: the link of the CPU is its store") {
     CHECK(rate > 5e7);  // other programs may take the processor in between
   }
   CHECK(rates.link->slows > 0);
-  CHECK(rates.link->slows < 1e-7);
+  CHECK(rates.link->slows < 1e-5);  // a loaded machine is slower
 }
 
 #ifdef __linux__  // no other system has files for tensors
