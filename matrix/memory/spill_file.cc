@@ -34,7 +34,8 @@ constexpr uint64_t kLeastDirect = uint64_t{256} * 1024;  // bytes; shorter rows 
 int open_unnamed(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return descriptor;
-  std::string name = folder / "kaiseki-XXXXXX";  // mkostemp() replaces the letters X
+  // mkostemp() replaces the six letters X at the end.
+  std::string name = folder / ("kaiseki-" + std::string(6, 'X'));
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) ::unlink(name.c_str());
   return named;

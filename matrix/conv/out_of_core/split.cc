@@ -336,7 +336,7 @@ double predict_seconds(const ConvProblem& p, const PieceSize& size,
   const auto outer = static_cast<double>(counts.outer()), sums = static_cast<double>(counts.sums);
   const auto results = static_cast<double>(counts.results);
 
-  // Of a piece, and of all pieces that give one result. What pieces share is copied once.
+  // Seconds of one piece, and of all pieces of one result. A shared tensor is copied once.
   double in, in_of_result, out = 0;
   if (forward || data) {
     in = forward ? x_in : y_in;
