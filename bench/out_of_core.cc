@@ -182,7 +182,7 @@ void train(Device device, const std::string& spec, const Options& options) {
   };
   const auto predicted = [&] {
     const int64_t passes = updater->parts();
-    return static_cast<double>(passes) * network.predict_pass(ceil_div(batch, passes)).seconds;
+    return static_cast<double>(passes) * network.predict_seconds(ceil_div(batch, passes));
   };
   compare(device, {spec, step, &network, predicted}, options);
 }

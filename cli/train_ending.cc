@@ -58,7 +58,8 @@ void print_memory(const TrainRun& run) {
   const double speed = run.progress ? run.progress->last_speed() : 0;
   if (!pass.is_out_of_core || speed <= 0) return;
   std::printf("memory      %s leave the device in a pass, predicted %.3g s, measured %.3g s\n",
-              format_bytes(pass.leaves).c_str(), pass.seconds,
+              format_bytes(pass.leaves).c_str(),
+              updater.network().predict_seconds(samples_of_pass(updater)),
               static_cast<double>(samples_of_pass(updater)) / speed);
 }
 

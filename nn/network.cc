@@ -217,6 +217,10 @@ PassPrediction Network::predict_pass(int64_t batch) {
   return impl_->predict_pass({.phase = Phase::train, .loss = true, .backward = true}, batch);
 }
 
+double Network::predict_seconds(int64_t batch) {
+  return impl_->predict_seconds({.phase = Phase::train, .loss = true, .backward = true}, batch);
+}
+
 void Network::set_layer_timer(LayerTimer timer) { impl_->timer = std::move(timer); }
 
 std::span<Parameter> Network::parameters() { return impl_->parameters; }

@@ -133,6 +133,8 @@ class Network {
   int64_t parts_of_batch(int64_t batch, Phase phase);
   /// Predicts a training pass of `batch` samples, with the memory that is free now.
   PassPrediction predict_pass(int64_t batch);
+  /// The predicted seconds of this pass by what the tuner knows now, or 0 if it fits the device.
+  double predict_seconds(int64_t batch);
 
   /// Calls `timer` after each layer of each pass. Waits for the device before and after each layer,
   /// so passes take longer. Empty: no times.

@@ -58,25 +58,25 @@ const ExecutionPlan& NetworkImpl::fitting_plan(const ExecutionPlanOptions& optio
 }
 
 PassPrediction NetworkImpl::predict_pass(const ExecutionPlanOptions& options, int64_t batch) {
-  const FittedPlan* fits = fitted_plan(options, batch);
-  if (kHasDevices && fits)
+  if (const FittedPlan* fits = fitted_plan(options, batch))
     return {.on_device = fits->on_device,
             .leaves = fits->leaves,
-            .is_out_of_core = fits->leaves != 0 || fits->in_pieces != 0,
-            .seconds = fits->seconds == 0 ? 0 : seconds_of(*fits, batch)};
+            .is_out_of_core = fits->leaves != 0 || fits->in_pieces != 0};
   return {.on_device = predict_peak(graph, plan(options), batch, [&](uint64_t bytes) {
             return device.memory().rounded(bytes);
           })};
 }
 
 /// The tuner may have measured the convolutions after the plan was chosen.
-double NetworkImpl::seconds_of(const FittedPlan& fits, int64_t batch) const {
+double NetworkImpl::predict_seconds(const ExecutionPlanOptions& options, int64_t batch) {
+  const FittedPlan* fits = fitted_plan(options, batch);
+  if (!kHasDevices || !fits || fits->seconds == 0) return 0;
   const PassLimits limits{.batch = batch,
-                          .room = fits.on_device,
+                          .room = fits->on_device,
                           .rates = device_rates(device),
                           .rounded = [&](uint64_t bytes) { return device.memory().rounded(bytes); },
                           .known_seconds = known_seconds(device)};
-  return pass_seconds(graph, fits.plan, limits);
+  return pass_seconds(graph, fits->plan, limits);
 }
 
 FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const {

@@ -47,8 +47,8 @@ struct NetworkImpl {
   /// The plan for a minibatch of this size. If a pass needs more memory than the device has, some
   /// values are computed again.
   const ExecutionPlan& fitting_plan(const ExecutionPlanOptions& options, int64_t batch);
-  double seconds_of(const FittedPlan& fits, int64_t batch) const;
   PassPrediction predict_pass(const ExecutionPlanOptions& options, int64_t batch);
+  double predict_seconds(const ExecutionPlanOptions& options, int64_t batch);
   uint64_t input_bytes(int64_t batch) const;
   FittedPlan fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const;
   std::span<Parameter> parameters_of(const GraphNode& node);

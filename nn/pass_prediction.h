@@ -10,7 +10,6 @@ struct PassPrediction {
   uint64_t on_device = 0;       // bytes
   uint64_t leaves = 0;          // bytes that are copied from the device
   bool is_out_of_core = false;  // tensors leave the device, or steps run in pieces
-  double seconds = 0;           // 0 if the pass fits as it is
 };
 
 }  // namespace kaiseki::nn
