@@ -12,10 +12,12 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/busy_time.h"
 #include "bench/random_pictures.h"
 #include "bench/report.h"
 #include "matrix/threads.h"
@@ -86,6 +88,8 @@ void run(const std::vector<std::string>& networks, const std::string& strategy, 
     set_thread_count(threads);
     // Measurements of convolutions would hide the time of the choice.
     set_tune_policy({.mode = TuneMode::cached});
+    std::optional<BusyTimeMeasurement> measured;
+    if (strategy == "usage") measured.emplace();
     for (const std::string& name : networks) run_network(name, strategy, device);
     std::exit(0);
   }

@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
+#include "base/busy_time.h"
 #include "base/log.h"
 #include "cli/automatic_batch.h"
 #include "cli/classes.h"
@@ -37,6 +39,13 @@ class Interrupt : public nn::Extension {
     if (interrupted()) trainer.stop("interrupted");
   }
 };
+
+/// A device measures its busy time if it is opened for that.
+Device device_of(const TrainCommand& c) {
+  std::optional<BusyTimeMeasurement> measured;
+  if (c.batch_size == "auto:usage") measured.emplace();
+  return open_device(c.device);
+}
 
 bool is_automatic(const TrainCommand& c) { return c.batch_size.starts_with("auto"); }
 
@@ -189,7 +198,7 @@ void check_folder(const TrainCommand& c) {
 int run_command(const TrainCommand& c) {
   check_folder(c);
   TraceFile trace(c.trace);
-  const Device device = open_device(c.device);
+  const Device device = device_of(c);
   const fs::path network_file = find_network(c.network);
   nn::Network network = nn::Network::load(network_file, device);
   const nn::Recipe recipe = recipe_for(c, network);

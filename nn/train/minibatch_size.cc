@@ -181,7 +181,11 @@ int64_t UsageMaximize::choose(MinibatchTrials& trials, int64_t start) {
   int64_t most = trials.samples(), size = fitting_size(start, trials, fits);
   std::vector<double> sizes;
   for (rounds_ = 0; rounds_ < kMostRounds && !has_settled(sizes, kSizeTolerance); ++rounds_) {
-    const int64_t next = step.next(size, trial->use < kUseTarget, most);
+    if (!trial->use)
+      throw Error(message("batch size",
+                          "expected a device that measures its busy time, got one that was opened "
+                          "without a BusyTimeMeasurement"));
+    const int64_t next = step.next(size, *trial->use < kUseTarget, most);
     if (fits(next)) {
       size = next;
     } else {  // stays at the largest size that fits

@@ -65,8 +65,9 @@ class EpochTimeMinimize : public MinibatchStrategy {
   int rounds_ = 0;
 };
 
-/// The paper's GpuUsageMaximize: changes the minibatch until the CPU's threads are in use for 99 %
-/// of the time.
+/// The paper's GpuUsageMaximize: changes the minibatch until the device, or the CPU's threads, are
+/// in use for 99 % of the time. choose() throws Error if an OpenCL device was opened without a
+/// BusyTimeMeasurement (base/busy_time.h).
 class UsageMaximize : public MinibatchStrategy {
  public:
   int64_t choose(MinibatchTrials& trials, int64_t start) override;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/busy_time.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "matrix/memory/allocator.h"
@@ -23,6 +24,13 @@ double upper_half(std::vector<double> values) {
   std::ranges::sort(values, std::greater());
   values.resize((values.size() + 1) / 2);
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The seconds so far in which the device computed. On the CPU, the mean of its threads. Nothing if
+/// it is not measured.
+std::optional<double> computing_seconds(Device device) {
+  if (!device.is_cpu()) return busy_seconds(device.name());
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC / thread_count();
 }
 
 }  // namespace
@@ -72,20 +80,22 @@ std::optional<MinibatchTrials::Trial> UpdaterTrials::run(int64_t size, int itera
   updater_.iterator().set_batch_size(size);
   const int64_t whole = std::min(size * updater_.accumulate(), samples());
   try {
+    const BusyTimeMeasurement measured;
+    const Device device = updater_.network().device();
     seconds_of_step();
     std::vector<double> times, uses;
     while (std::ssize(times) < iterations) {
       const bool counts = updater_.samples_of_step() == whole;
-      const std::clock_t begin = std::clock();
+      const std::optional<double> begin = computing_seconds(device);
       const double seconds = seconds_of_step();
       if (!counts) continue;
-      const double busy = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
       times.push_back(seconds);
-      uses.push_back(std::min(1.0, busy / (seconds * thread_count())));
+      if (begin) uses.push_back(std::min(1.0, (*computing_seconds(device) - *begin) / seconds));
     }
     const double minibatches = static_cast<double>(whole) / static_cast<double>(size);
-    return Trial{.seconds = *std::ranges::min_element(times) / minibatches,
-                 .use = upper_half(std::move(uses))};
+    Trial trial{.seconds = *std::ranges::min_element(times) / minibatches};
+    if (!uses.empty()) trial.use = upper_half(std::move(uses));
+    return trial;
   } catch (const OutOfMemory&) {
     updater_.network().device().memory().trim();
     return std::nullopt;

@@ -24,7 +24,9 @@ class MinibatchTrials {
  public:
   struct Trial {
     double seconds;  // the least of one minibatch
-    double use;      // of the CPU's threads, from 0 to 1: the mean of the upper half of iterations
+    /// Of the CPU's threads, or of another device, from 0 to 1. The mean of the upper half of
+    /// iterations. Nothing if the device does not measure it (base/busy_time.h).
+    std::optional<double> use = {};
   };
 
   virtual ~MinibatchTrials() = default;

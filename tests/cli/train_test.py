@@ -5,7 +5,7 @@ import json
 import pathlib
 import re
 
-from support import check, kaiseki, main, on_a_terminal, refuses, train, works, KAISEKI, LENET, ROOT
+from support import check, kaiseki, main, on_a_terminal, opencl_is_there, refuses, train, works, KAISEKI, LENET, ROOT
 
 
 def learns_and_reports():
@@ -76,8 +76,10 @@ def accumulates():
 
 
 def chooses_the_batch_size():
-    for how in ("auto", "auto:usage"):
-        done = train("--epochs", 1, "--batch-size", how, "--checkpoint", f"run-{how[5:]}", data="digits:600:1")
+    on_opencl = [("auto:usage", "opencl")] if opencl_is_there() else []
+    for how, device in [("auto", "cpu"), ("auto:usage", "cpu")] + on_opencl:
+        done = train("--epochs", 1, "--batch-size", how, "--device", device, "--checkpoint", f"run-{device}-{how[5:]}",
+                     data="digits:600:1")
         size = re.search(r"^batch size  \d+ \((seconds of an epoch by size: 16: |\d+ sizes from \d+ to \d+ were tried)",
                          done.stdout, re.M)
         check("in batches of an automatic size" in done.stdout and size, "the first lines show the choice", done.stdout)
@@ -87,7 +89,7 @@ def chooses_the_batch_size():
           "the largest size, and that of the noise", noise)
     little = train("--epochs", 1, "--batch-size", "auto", "--device", "cpu", data="digits:600:1", env={"KAISEKI_DEVICE_MEMORY": "16M"})
     check("runs in" in little.stderr and "epoch 1/1" in little.stdout, "a size in parts is tried", little.stdout + little.stderr)
-    again = train("--epochs", 2, "--batch-size", "auto", "--checkpoint", "run-", "--resume", data="digits:600:1")
+    again = train("--epochs", 2, "--batch-size", "auto", "--device", "cpu", "--checkpoint", "run-cpu-", "--resume", data="digits:600:1")
     check("batch size" not in again.stdout and "epoch 2/2" in again.stdout and "steps had" not in again.stderr,
           "a resumed run keeps the size", again.stdout + again.stderr)
     refuses(["--batch-size auto", "--pool"], "train", LENET, "--data", "digits:100", "--batch-size", "auto", "--pool", "serve")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The times of the commands of a device's queues, for a timeline. OpenCL knows them if the queues
-// are made for it.
+// The times of the commands of a device's queues, for a timeline and for the device's busy time.
+// OpenCL knows them if the queues are made for it.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,9 @@
 namespace kaiseki::opencl {
 
 class CommandTimes;
+
+/// The row of the queue that runs a device's kernels.
+inline constexpr const char* kKernelRow = "kernels";
 
 struct TimedQueue {
   cl_command_queue handle = nullptr;
@@ -40,13 +43,13 @@ inline TimedCommand download_of(uint64_t bytes) { return {"download", "download"
 class CommandTimes {
  public:
   /// `device`: the begin of the names of the rows.
-  explicit CommandTimes(std::string device) : device_(std::move(device)) {}
+  explicit CommandTimes(std::string device);
   ~CommandTimes();
   CommandTimes(const CommandTimes&) = delete;
 
   /// If thousands of commands are queued, waits for the oldest one.
   void add(const char* row, const TimedCommand& command, cl_event event) noexcept;
-  /// Waits for the commands and adds them to the timeline.
+  /// Waits for the commands. Adds them to the timeline, and those of kKernelRow to the busy time.
   void collect();
 
  private:
@@ -62,7 +65,7 @@ class CommandTimes {
     cl_ulong device;
   };
   void take_oldest();
-  void put_on_timeline(const PendingCommand& command);
+  void note(const PendingCommand& command);
 
   std::string device_;
   std::mutex mutex_;
@@ -71,7 +74,7 @@ class CommandTimes {
   std::optional<SharedMoment> origin_;
 };
 
-/// Records the time of one command, if a timeline is recorded. Give event() to the command's call.
+/// Records the time of one command, if a timeline or the busy time is recorded. Give event() to the command's call.
 /// The destructor must run after the call.
 class CommandTimer {
  public:

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "base/busy_time.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/timeline.h"
@@ -42,10 +43,10 @@ OpenclDevice::OpenclDevice(int index, const OpenclDeviceProperties& facts)
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(facts_.platform_id), 0};
   context_ = cl().clCreateContext(properties, 1, &facts_.id, nullptr, nullptr, &status);
   check(status, "clCreateContext", label_);
-  if (timeline_records())
+  if (timeline_records() || busy_time_is_measured())
     times_ = std::make_unique<CommandTimes>("opencl:" + std::to_string(index));
   queue_ = {cl().clCreateCommandQueue(context_, facts_.id, queue_properties(times_.get()), &status),
-            "kernels", times_.get()};
+            kKernelRow, times_.get()};
   if (status != CL_SUCCESS) cl().clReleaseContext(context_);
   check(status, "clCreateCommandQueue", label_);
   programs_ = std::make_unique<ProgramCache>(facts_, label_, context_);

@@ -77,7 +77,7 @@ class OpenclDevice : public RawMemory {
 
   /// Runs a test kernel. Throws DeviceError if it fails or computes wrong values.
   void smoke_test();
-  /// Waits for all queues. Adds their commands to the timeline.
+  /// Waits for all queues. Adds their commands to the timeline and to the busy time.
   void finish();
   /// On GPUs, returns before the copy is done.
   void upload(void* block, const void* host, uint64_t bytes) override;
@@ -110,7 +110,7 @@ class OpenclDevice : public RawMemory {
   std::string label_;
   Style style_;
   cl_context context_ = nullptr;
-  std::unique_ptr<CommandTimes> times_;  // if a timeline is recorded
+  std::unique_ptr<CommandTimes> times_;  // if a timeline or the busy time is recorded
   TimedQueue queue_;
   std::mutex launch_mutex_;
   std::unique_ptr<ProgramCache> programs_;

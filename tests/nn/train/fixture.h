@@ -110,6 +110,7 @@ struct PlainRunOptions {
   const char* rule = "momentum";
   int64_t batch_size = 8, accumulate = 1, samples = 50;
   int hidden = 16;
+  Device device = Device::cpu();
 };
 
 /// A run without batch normalization, whose statistics depend on the minibatch.
@@ -121,7 +122,7 @@ struct PlainRun {
   Trainer trainer;
 
   explicit PlainRun(const PlainRunOptions& options)
-      : network(network_of(options.hidden)),
+      : network(network_of(options.hidden, options.device)),
         optimizer(OptimizerOptions{.name = options.rule}),
         iterator(std::make_shared<Patterns>(options.samples),
                  IteratorOptions{.batch_size = options.batch_size, .seed = 4, .workers = 1}),
@@ -130,13 +131,13 @@ struct PlainRun {
     network.initialize(9);
   }
 
-  static Network network_of(int hidden) {
+  static Network network_of(int hidden, Device device) {
     return Network::parse(R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
           {"type": "fully_connected", "output_size": )" +
                               std::to_string(hidden) + R"(}, {"type": "relu"},
           {"type": "dropout", "ratio": 0.25}, {"type": "fully_connected", "output_size": 3},
           {"type": "softmax"}]})",
-                          "test");
+                          "test", device);
   }
 
   std::vector<std::vector<float>> values() { return all_values(network, optimizer); }

@@ -133,6 +133,16 @@ TEST_CASE("minibatch size: sizes that do not fit the memory are not chosen") {
   CHECK_THROWS_AS(UsageMaximize().choose(none, 64), Error);
 }
 
+TEST_CASE("minibatch size: UsageMaximize needs a device that measures its use") {
+  class Unmeasured : public MinibatchTrials {
+    std::optional<Trial> run(int64_t, int) override { return Trial{.seconds = 1}; }
+    int64_t samples() const override { return 100; }
+  };
+  Unmeasured trials;
+  CHECK_THROWS_WITH_AS(UsageMaximize().choose(trials, 8), doctest::Contains("BusyTimeMeasurement"),
+                       Error);
+}
+
 TEST_CASE("minibatch size: the paper's strategies give its sizes in its rounds") {
   // The paper's table 3: VGG-16 and ResNet-50 on CIFAR-100, then on ImageNet. A use of 99 % is
   // reached above `busy` samples. The first use is that of table 4.
@@ -189,8 +199,9 @@ TEST_CASE("minibatch size: trials leave no trace in a run") {
         const auto trial = trials.run(size, 2);
         REQUIRE(trial);
         CHECK(trial->seconds > 0);
-        CHECK(trial->use >= 0);
-        CHECK(trial->use <= 1);
+        REQUIRE(trial->use);
+        CHECK(*trial->use >= 0);
+        CHECK(*trial->use <= 1);
       }
       trials.restore();
       CHECK(with.updater.step() == 5);
