@@ -74,8 +74,8 @@ class CommandTimes {
   std::optional<SharedMoment> origin_;
 };
 
-/// Records the time of one command, if a timeline or the busy time is recorded. Give event() to the command's call.
-/// The destructor must run after the call.
+/// Records the time of one command, if a timeline or the busy time is recorded. Give event() to the
+/// command's call. The destructor must run after the call.
 class CommandTimer {
  public:
   /// `done`: where the caller wants the event. nullptr if nowhere.
