@@ -36,4 +36,6 @@ void release_interrupts() {
 
 bool interrupted() { return flag != 0; }
 
+void interrupt() { flag = 1; }
+
 }  // namespace kaiseki::cli

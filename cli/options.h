@@ -61,6 +61,7 @@ struct TrainCommand {
   bool resume = false, memory = false;
   int64_t log_every = 50, evaluate_every = 1, early_stop = 0, test_limit = 0;
   PoolTrainCommand pool;
+  std::string cluster, cluster_wire = "f32";  // empty: no cluster
 };
 
 struct EvalCommand {

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cli/automatic_batch.h"
 #include "cli/classes.h"
+#include "cli/cluster_training.h"
 #include "cli/commands.h"
 #include "cli/for_option.h"
 #include "cli/interrupt.h"
@@ -143,24 +144,33 @@ void print_header(const fs::path& file, const nn::Network& network, const nn::Da
 }
 
 void add_extensions(TrainRun& run, const nn::Recipe& recipe,
-                    const std::shared_ptr<const nn::Dataset>& test, PoolTraining* pool) {
+                    const std::shared_ptr<const nn::Dataset>& test, PoolTraining* pool,
+                    ClusterTraining* cluster) {
   const TrainCommand& c = run.command;
   nn::Trainer& trainer = run.trainer;
+  run.follows = cluster && !cluster->leads();
   auto progress = std::make_unique<ProgressDisplay>();
   if (pool) progress->show_also([pool] { return pool->status(); });
   if (is_automatic(c)) add_automatic_batch(trainer, c.batch_size, !c.recipe.learning_rate);
-  trainer.extend(std::make_unique<Interrupt>());
+  if (cluster)
+    cluster->extend(trainer);
+  else
+    trainer.extend(std::make_unique<Interrupt>());
   trainer.extend(std::make_unique<RunSettings>(c, recipe));
   trainer.extend(std::make_unique<SameClasses>(run.info.class_names));
   if (test) {
     nn::EvaluateOptions how;
-    how.progress = [shown = progress.get(), total = test->size()](int64_t done) {
-      shown->on_evaluation(done, total);
-    };
-    trainer.extend(std::make_unique<nn::Evaluator>(test, how, c.evaluate_every));
+    const int64_t total = cluster ? cluster->share().count(test->size()) : test->size();
+    if (!run.follows)
+      how.progress = [shown = progress.get(), total](int64_t done) {
+        shown->on_evaluation(done, total);
+      };
+    trainer.extend(cluster ? cluster->make_evaluator(test, how, c.evaluate_every)
+                           : std::make_unique<nn::Evaluator>(test, how, c.evaluate_every));
   }
   if (pool) pool->extend(trainer);
   if (c.early_stop > 0) trainer.extend(std::make_unique<nn::EarlyStop>(c.early_stop));
+  if (run.follows) return;
   if (!c.checkpoint.empty()) {
     nn::CheckpointerOptions how;
     how.folder = c.checkpoint;
@@ -193,9 +203,8 @@ void check_folder(const TrainCommand& c) {
   });
 }
 
-}  // namespace
-
-int run_command(const TrainCommand& c) {
+/// `cluster`: nullptr if this process trains alone, or with a pool.
+int train(const TrainCommand& c, ClusterTraining* cluster) {
   check_folder(c);
   TraceFile trace(c.trace);
   const Device device = device_of(c);
@@ -226,25 +235,31 @@ int run_command(const TrainCommand& c) {
   order.seed = c.seed;
   order.workers = c.workers;
   order.files = !c.pool.where.empty() && c.pool.wire != "f32";
+  if (cluster) order.share = cluster->share();
   nn::Iterator iterator(train, order);
   nn::Optimizer optimizer(nn::optimizer_of(recipe));
   const nn::Schedule schedule = nn::schedule_of(recipe, train->size());
   std::unique_ptr<PoolTraining> pool;
   if (!c.pool.where.empty()) pool = std::make_unique<PoolTraining>(c.pool);
   const auto updater =
-      pool ? pool->make_updater(network, optimizer, iterator, schedule)
-           : std::make_unique<nn::Updater>(network, optimizer, iterator, schedule, c.accumulate);
+      cluster ? cluster->make_updater(network, optimizer, iterator, schedule)
+      : pool  ? pool->make_updater(network, optimizer, iterator, schedule)
+              : std::make_unique<nn::Updater>(network, optimizer, iterator, schedule, c.accumulate);
   nn::TrainerOptions how;
   how.epochs = *recipe.epochs;
   how.seed = c.seed;
   nn::Trainer trainer(*updater, how);
   TrainRun training{
       .command = c, .trainer = trainer, .network_file = network_file, .info = info, .trace = trace};
-  add_extensions(training, recipe, test, pool.get());
+  add_extensions(training, recipe, test, pool.get(), cluster);
 
   print_header(network_file, network, *train, test.get(), c, data, recipe);
   if (pool) {
     std::printf("pool        %s\n", pool->where().c_str());
+    std::fflush(stdout);
+  }
+  if (cluster) {
+    std::printf("cluster     %s\n", cluster->where().c_str());
     std::fflush(stdout);
   }
   if (c.resume) {
@@ -265,8 +280,17 @@ int run_command(const TrainCommand& c) {
     throw;
   }
   if (pool) std::printf("pool        %s\n", pool->summary().c_str());
-  finish(training);
+  if (cluster) std::printf("cluster     %s\n", cluster->summary().c_str());
+  if (!training.follows) finish(training);
   return 0;
+}
+
+}  // namespace
+
+int run_command(const TrainCommand& c) {
+  if (c.cluster.empty()) return train(c, nullptr);
+  ClusterTraining cluster(c);
+  return cluster.run([&] { return train(cluster.command(), &cluster); });
 }
 
 }  // namespace kaiseki::cli

@@ -23,6 +23,7 @@ struct TrainRun {
   const nn::Checkpointer* checkpointer = nullptr;
   const nn::MetricsLog* log = nullptr;
   const ProgressDisplay* progress = nullptr;
+  bool follows = false;  // another rank of the cluster saves the weights
 };
 
 /// Trains. After an error it saves the weights of the last step and throws the error. It does not

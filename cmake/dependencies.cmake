@@ -38,6 +38,11 @@ endif()
 if(KAISEKI_OPENCL)
   kaiseki_require_header(KAISEKI_OPENCL_DIR CL/cl.h opencl-c-headers)
 endif()
+set(KAISEKI_HAS_MPI OFF)
+if(KAISEKI_MPI AND NOT EMSCRIPTEN AND NOT KAISEKI_SANITIZE)  # sanitizers report MPI's own leaks
+  find_package(MPI COMPONENTS C)  # libopenmpi-dev
+  set(KAISEKI_HAS_MPI ${MPI_C_FOUND})
+endif()
 if(KAISEKI_DIST)
   find_package(SQLite3 3.37)  # the pool calls sqlite3_changes64()
   find_package(OpenSSL COMPONENTS Crypto SSL)

@@ -221,6 +221,8 @@ double Network::predict_seconds(int64_t batch) {
   return impl_->predict_seconds({.phase = Phase::train, .loss = true, .backward = true}, batch);
 }
 
+void Network::set_gradient_hook(GradientHook ready) { impl_->gradient_hook = std::move(ready); }
+
 void Network::set_layer_timer(LayerTimer timer) { impl_->timer = std::move(timer); }
 
 std::span<Parameter> Network::parameters() { return impl_->parameters; }

@@ -13,6 +13,7 @@
 
 #include "matrix/conv/problem.h"
 #include "matrix/tensor.h"
+#include "nn/gradient_hook.h"
 #include "nn/io/named_tensor.h"
 #include "nn/layer_timer.h"
 #include "nn/parameter.h"
@@ -135,6 +136,11 @@ class Network {
   PassPrediction predict_pass(int64_t batch);
   /// The predicted seconds of this pass by what the tuner knows now, or 0 if it fits the device.
   double predict_seconds(int64_t batch);
+
+  /// Calls `ready` in each backward() with the gradients of a layer after their last change, from
+  /// the last layer to the first. At the end, calls it for gradients that the pass does not reach.
+  /// Empty: no calls.
+  void set_gradient_hook(GradientHook ready);
 
   /// Calls `timer` after each layer of each pass. Waits for the device before and after each layer,
   /// so passes take longer. Empty: no times.

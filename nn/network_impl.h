@@ -8,6 +8,7 @@
 
 #include "nn/execution_plan.h"
 #include "nn/forward_run.h"
+#include "nn/gradient_hook.h"
 #include "nn/graph.h"
 #include "nn/layer_timer.h"
 #include "nn/pass_prediction.h"
@@ -40,6 +41,7 @@ struct NetworkImpl {
   std::optional<ForwardRun> last;
   bool has_weights = false;
   LayerTimer timer;  // empty: no times
+  GradientHook gradient_hook;
 
   const ExecutionPlan& plan(const ExecutionPlanOptions& options);
   /// nullptr if the device has no limit, or no backward pass follows.

@@ -153,6 +153,12 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
   for (Gradient& gradient : of_values) waiting.push_back(&gradient.value);
   std::optional<Swapping> swapping;
   if (can_swap(device)) swapping.emplace(run, device, swaps[&plan], waiting);
+  std::vector<char> told(parameters.size(), 0);
+  const auto ready = [&](size_t first, size_t count) {
+    if (!gradient_hook || count == 0) return;
+    gradient_hook(std::span(gradients.values).subspan(first, count));
+    std::fill_n(told.begin() + static_cast<ptrdiff_t>(first), count, char{1});
+  };
   for (size_t i = plan.steps.size(); i-- > 0;) {
     const PlanStep& step = plan.steps[i];
     GraphNode& node = graph.nodes[static_cast<size_t>(step.node)];
@@ -205,6 +211,7 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
                       .needs_gradient = needs_gradient,
                       .grad_inputs = std::vector<Tensor>(inputs.size())};
     layer.backward(pass);
+    ready(first, count);
     for (size_t k = 0; k < step.inputs.size(); ++k) {
       if (!needs_gradient[k]) continue;
       Tensor& given = pass.grad_inputs[k];
@@ -221,6 +228,8 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
     clock.end();
   }
   write_pending(0, parameters.size());
+  for (size_t k = 0; k < parameters.size(); ++k)
+    if (!told[k]) ready(k, 1);
   std::vector<Tensor> of_inputs;
   for (size_t i = 0; i < graph.spec.inputs.size(); ++i) of_inputs.push_back(of_values[i].value);
   return of_inputs;

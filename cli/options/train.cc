@@ -114,6 +114,17 @@ void add_train_pool(OptionSet& set, PoolTrainCommand& c) {
              "page receives pictures, labels and weights");
 }
 
+void add_cluster(OptionSet& set, TrainCommand& c) {
+  OptionSet group = set.group("Cluster");
+  const AddedOption cluster =
+      group.choice("--cluster", c.cluster, {"data"},
+                   "Train on all ranks of mpirun. data: each computes a part of every minibatch");
+  group
+      .choice("--cluster-wire", c.cluster_wire, {"f32", "f16"},
+              "Format of gradients on the network. f16: half of the bytes, rounded")
+      .needs(cluster);
+}
+
 bool is_batch_size(std::string_view text) {
   for (std::string_view name : {"auto", "auto:time", "auto:usage", "auto:noise"})
     if (text == name) return true;
@@ -149,6 +160,7 @@ CommandText add_options(OptionSet& set, TrainCommand& c) {
   add_input(set, c);
   add_files(set, c);
   add_train_pool(set, c.pool);
+  add_cluster(set, c);
   return {
       "train", "Train a network on a data set",
       "A network may have a recipe: the defaults of epochs, batch size, optimizer and data. The\n"
@@ -164,6 +176,7 @@ CommandText add_options(OptionSet& set, TrainCommand& c) {
       "  kaiseki train lenet --data mnist --epochs 10 \\\n"
       "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl --resume\n"
       "  kaiseki train lenet --data mnist --pool serve\n"
+      "  mpirun -n 4 kaiseki train lenet --data mnist --cluster data\n"
       "  kaiseki train cifar --data pictures.tar.gz --augment flip,crop:4 "
       "--device opencl\n"
       "  kaiseki train net.json --data pictures.tar --resize 256 --augment crop,flip \\\n"

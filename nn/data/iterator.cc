@@ -135,22 +135,24 @@ struct Iterator::Worker {
 
   void make(Job& job) const {
     Shape sample = dataset.sample_shape();
-    job.batch = {Tensor({job.count, sample[0], sample[1], sample[2]}, DType::u8, Device::cpu()),
-                 Tensor({job.count}, DType::i32, Device::cpu()), dataset.normalization()};
+    const int64_t first = job.position + options.share.first(job.count);
+    const int64_t count = options.share.count(job.count);
+    job.batch = {Tensor({count, sample[0], sample[1], sample[2]}, DType::u8, Device::cpu()),
+                 Tensor({count}, DType::i32, Device::cpu()), dataset.normalization()};
     uint8_t* images = job.batch.images.overwrite<uint8_t>();
     int32_t* labels = job.batch.labels.overwrite<int32_t>();
     int64_t elements = sample.elements();
-    for (int64_t i = 0; i < job.count; ++i) {
-      int64_t index = (*job.order)[static_cast<size_t>(job.position + i)];
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t index = (*job.order)[static_cast<size_t>(first + i)];
       Random augmentation(state.seed, augmentation_stream(job.epoch, index));
       dataset.read(index, images + i * elements, labels[i], augmentation);
     }
-    if (options.files) read_files(job);
+    if (options.files) read_files(job, first, count);
   }
 
-  void read_files(Job& job) const {
-    for (int64_t i = 0; i < job.count; ++i) {
-      const int64_t index = (*job.order)[static_cast<size_t>(job.position + i)];
+  void read_files(Job& job, int64_t first, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t index = (*job.order)[static_cast<size_t>(first + i)];
       Random augmentation(state.seed, augmentation_stream(job.epoch, index));
       std::optional<SampleFile> file = dataset.file(index, augmentation);
       if (!file) return job.batch.files.clear();
@@ -192,6 +194,9 @@ Iterator::Iterator(std::shared_ptr<const Dataset> dataset, const IteratorOptions
     throw Error(message("iterator", "expected a data set with samples, got an empty one"));
   if (options.workers && *options.workers < 1)
     throw Error(message("iterator", "expected 1 or more workers, got ", *options.workers));
+  if (options.share.index < 0 || options.share.index >= options.share.machines)
+    throw Error(message("iterator", "expected a share from 0 to ", options.share.machines - 1,
+                        ", got ", options.share.index));
   set_batch_size(options.batch_size);
   state_.seed = options_.seed;
 }

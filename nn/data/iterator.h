@@ -11,6 +11,15 @@
 
 namespace kaiseki::nn {
 
+/// Batches are divided evenly, in the order of machines.
+struct BatchShare {
+  int index = 0, machines = 1;
+
+  int64_t first(int64_t batch) const { return batch * index / machines; }
+  int64_t count(int64_t batch) const { return batch * (index + 1) / machines - first(batch); }
+  bool operator==(const BatchShare&) const = default;
+};
+
 struct IteratorOptions {
   int64_t batch_size = 64;  // the last batch of an epoch holds the rest
   bool shuffle = true;
@@ -20,6 +29,9 @@ struct IteratorOptions {
   std::optional<int> workers = {};
   int prefetch = 4;    // batches prepared ahead, at least workers + 1
   bool files = false;  // also reads Batch::files
+  /// Of several machines that share each batch: next() returns the samples of this one. They may be
+  /// none. All else counts whole batches.
+  BatchShare share = {};
 };
 
 /// The position of an iterator. A restored iterator continues with the next batch, bit for bit.
@@ -51,6 +63,7 @@ class Iterator {
   double epoch_detail() const;
   int64_t batches_per_epoch() const;
   int64_t batch_size() const;
+  const BatchShare& share() const { return options_.share; }
   /// From the next batch on. No sample is lost or repeated. Throws Error below 1.
   void set_batch_size(int64_t batch_size);
   const Dataset& dataset() const { return *dataset_; }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// kaiseki train --cluster: training on the ranks of mpirun. Rank 0 shows the progress and writes
+// the files.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cli/options.h"
+#include "dist/cluster/cluster_evaluator.h"
+#include "dist/cluster/cluster_updater.h"
+#include "nn/train/trainer.h"
+
+namespace kaiseki::cli {
+
+class ClusterTraining {
+ public:
+  /// Throws Error if an option does not go with --cluster.
+  explicit ClusterTraining(const TrainCommand& command);
+
+  /// The command of this rank: with a device of its own, and files on rank 0 only.
+  const TrainCommand& command() const { return command_; }
+  bool leads() const { return cluster_.rank() == 0; }
+  nn::BatchShare share() const { return cluster_.share(); }
+  std::unique_ptr<nn::Updater> make_updater(nn::Network& network, nn::Optimizer& optimizer,
+                                            nn::Iterator& iterator, const nn::Schedule& schedule);
+  /// Adds the extension that stops all ranks together. The trainer must use the updater made here.
+  void extend(nn::Trainer& trainer);
+  std::unique_ptr<nn::Extension> make_evaluator(std::shared_ptr<const nn::Dataset> test,
+                                                const nn::EvaluateOptions& how, int64_t every);
+  /// Runs the training. If it throws, prints the error with the rank and ends all ranks.
+  int run(const std::function<int()>& train);
+
+  /// "4 ranks on node1, node2"
+  std::string where();
+  /// "gradients: 12.1 s on their way, 94 % of it beside the backward pass"
+  std::string summary() const;
+
+ private:
+  TrainCommand command_;
+  dist::Cluster cluster_;
+  dist::ClusterUpdater* updater_ = nullptr;
+};
+
+}  // namespace kaiseki::cli

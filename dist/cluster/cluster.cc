@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "dist/cluster/cluster.h"
+
+#include <utility>
+
+#include "dist/cluster/mpi.h"
+
+namespace kaiseki::dist {
+
+Cluster::Cluster() : Cluster(mpi_communicator()) {}
+
+Cluster::Cluster(std::unique_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
+
+int Cluster::rank_on_host() const {
+  int before = 0;
+  for (int other = 0; other < rank(); ++other)
+    before += ranks_->host(other) == ranks_->host(rank());
+  return before;
+}
+
+std::string Cluster::name() const {
+  return "rank " + std::to_string(rank()) + " of " + std::to_string(size()) + " on " +
+         ranks_->host(rank());
+}
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// ClusterEvaluator: evaluates after epochs, each rank a part of the data.
+#pragma once
+
+#include <memory>
+
+#include "dist/cluster/cluster.h"
+#include "nn/train/evaluate.h"
+#include "nn/train/extension.h"
+
+namespace kaiseki::dist {
+
+/// As evaluate() with all ranks of the cluster. Each of them gets the result for all samples.
+nn::Evaluation evaluate_on(Cluster& cluster, nn::Network& network,
+                           std::shared_ptr<const nn::Dataset> data,
+                           const nn::EvaluateOptions& options = {});
+
+/// As nn::Evaluator, on all ranks of a cluster. Progress counts the samples of the own rank.
+class ClusterEvaluator : public nn::Extension {
+ public:
+  ClusterEvaluator(Cluster& cluster, std::shared_ptr<const nn::Dataset> data,
+                   const nn::EvaluateOptions& options = {}, int64_t every = 1);
+  void on_epoch(nn::Trainer& trainer) override;
+
+ private:
+  Cluster& cluster_;
+  std::shared_ptr<const nn::Dataset> data_;
+  nn::EvaluateOptions options_;
+  int64_t every_;
+};
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// ClusterUpdater: data-parallel training. Each rank computes its part of every minibatch. The
+// gradients are summed over the ranks while the backward pass still runs.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "dist/cluster/cluster.h"
+#include "dist/cluster/gradient_exchange.h"
+#include "nn/train/updater.h"
+
+namespace kaiseki::dist {
+
+struct ClusterTrainingOptions {
+  ExchangeOptions exchange = {};
+  /// Called once a step. If it returns true on any rank, stopped() is true on all of them after
+  /// this step.
+  std::function<bool()> stop = {};
+};
+
+/// All ranks must have the same network, optimizer, data and schedule. Weights are those of rank 0.
+/// The gradients equal those of one machine with the whole minibatch, up to the order of sums. The
+/// statistics of batch normalization are those of a rank's own samples; their running means are
+/// averaged over the ranks. The same cluster gives the same bits in every run.
+class ClusterUpdater : public nn::Updater {
+ public:
+  /// All references must outlive this. The iterator must have the share of the cluster. Throws
+  /// Error otherwise.
+  ClusterUpdater(nn::Network& network, nn::Optimizer& optimizer, nn::Iterator& iterator,
+                 const nn::Schedule& schedule, Cluster& cluster,
+                 const ClusterTrainingOptions& options = {});
+  ~ClusterUpdater() override;
+
+  /// The loss and the outputs of the whole minibatch, on every rank. Throws RankFailed if another
+  /// rank failed.
+  Result update() override;
+  bool computes_alone() const override { return false; }
+
+  bool stopped() const { return stopped_; }
+  GradientExchange::Seconds exchange_seconds() const { return exchange_.seconds(); }
+
+ private:
+  Result step();
+  void share_weights();
+  Result pass(const nn::Batch& batch, double share, bool overlaps);
+  void exchange_after_pass();
+  void average_states(double share);
+  Result share_results(const Result& own, double share, int64_t samples);
+
+  Cluster& cluster_;
+  std::unique_ptr<Communicator> for_gradients_;
+  GradientExchange exchange_;
+  std::function<bool()> stop_;
+  int64_t shared_epoch_ = -1;
+  bool stopped_ = false;
+  bool tensors_stay_ = true;  // on all ranks, in their places in host memory
+};
+
+}  // namespace kaiseki::dist

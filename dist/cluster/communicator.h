@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Communicator: messages between the ranks of a group, each of which runs the same program. The
+// names are MPI's. LocalRanks (dist/cluster/local_ranks.h) has ranks in one process, and
+// mpi_communicator() (dist/cluster/mpi.h) has those of mpirun.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+namespace kaiseki::dist {
+
+/// Another rank ended before its work was done, or sent what nobody expected.
+class RankFailed : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A message on its way.
+class Transfer {
+ public:
+  /// The memory of a message must live as long as this. If wait() did not return, the message may
+  /// be lost, and its communicator must not be used again.
+  virtual ~Transfer() = default;
+  /// Returns when the memory may be used again: it was sent, or the message has arrived. Throws
+  /// RankFailed. Call it once.
+  virtual void wait() = 0;
+};
+
+/// Use it in one thread. Messages between two ranks arrive in the order in which they were sent.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  /// From 0 to size() - 1.
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// The name of the machine of a rank, for messages.
+  virtual std::string host(int rank) const = 0;
+
+  /// Both return at once.
+  virtual std::unique_ptr<Transfer> send(int to, ByteView message) = 0;
+  /// The message must have as many bytes as `memory`.
+  virtual std::unique_ptr<Transfer> receive(int from, std::span<std::byte> memory) = 0;
+
+  /// A communicator of the ranks that give the same group. Its ranks are ordered by `order`, then
+  /// by rank(). All ranks must call it. It is for another thread, or for a part of the ranks.
+  virtual std::unique_ptr<Communicator> split(int group, int order) = 0;
+
+  /// This rank cannot go on: call it while the exception is handled. The transfers of all
+  /// communicators in this process throw RankFailed. Any thread may call it.
+  virtual void cancel() noexcept = 0;
+};
+
+}  // namespace kaiseki::dist

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The ranks of mpirun. A build without MPI has the same functions (dist/cluster/no_mpi.cc).
+#pragma once
+
+#include <memory>
+
+#include "dist/cluster/communicator.h"
+
+namespace kaiseki::dist {
+
+/// Whether this build has MPI.
+bool has_mpi();
+
+/// All ranks of mpirun. A program that mpirun did not start is one rank. MPI ends with the last
+/// communicator, and cannot start again. If an exception ends it, all ranks end. Throws Error in a
+/// build without MPI, or if MPI takes no calls from several threads.
+std::unique_ptr<Communicator> mpi_communicator();
+
+/// Ends all ranks with this status, without destructors. mpirun prints that it was asked to.
+[[noreturn]] void end_all_ranks(int status);
+
+}  // namespace kaiseki::dist

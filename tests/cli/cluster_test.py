@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""kaiseki train --cluster on the ranks of mpirun."""
+import array
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+from support import KAISEKI, LENET, check, kaiseki, main, refuses, skip, until, until_logged, works
+
+DATA = ["--data", "digits:600:1", "--test-limit", "100", "--device", "cpu", "--deterministic"]
+
+
+def mpirun_is_there():
+    """Without MPI the tests are skipped, or fail if KAISEKI_TEST_REQUIRE_MPI is set, as in ./check."""
+    if shutil.which("mpirun") and "expected a build with MPI" not in kaiseki("train", LENET, *DATA, "--epochs", 0, "--cluster", "data").stderr:
+        return True
+    if "KAISEKI_TEST_REQUIRE_MPI" in os.environ:
+        check(False, "KAISEKI_TEST_REQUIRE_MPI is set: expected mpirun and a build with MPI")
+    else:
+        skip("no mpirun, or a build without MPI")
+    return False
+
+
+def start(ranks, *arguments, env=None):
+    """Starts kaiseki on so many ranks, each with one thread."""
+    settings = {**os.environ, "KAISEKI_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **(env or {})}
+    return subprocess.Popen(["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none", KAISEKI, *map(str, arguments)],
+                            env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ends(process, seconds=120):
+    stdout, stderr = process.communicate(timeout=seconds)
+    return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+
+def train(ranks, *arguments, env=None):
+    done = ends(start(ranks, "train", LENET, *DATA, *arguments, "--cluster", "data", env=env))
+    check(done.returncode == 0, f"status 0 on {ranks} ranks", f"got {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def weights(file):
+    """Returns the tensors of a safetensors file."""
+    data = pathlib.Path(file).read_bytes()
+    length = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + length])
+    header.pop("__metadata__", None)
+    return {name: array.array("f", data[8 + length + at["data_offsets"][0]:8 + length + at["data_offsets"][1]])
+            for name, at in header.items() if at["dtype"] == "F32"}
+
+
+def check_close(a, b, tolerance, what):
+    a, b = weights(a), weights(b)
+    check(a.keys() == b.keys() and a, f"{what}: the same tensors", f"{a.keys()} {b.keys()}")
+    for name, values in a.items():
+        size = max(map(abs, values)) or 1
+        error = max(abs(x - y) for x, y in zip(values, b[name])) / size
+        check(error <= tolerance, f"{what}: {name}", f"differs by {error}")
+
+
+def ranks_of(process):
+    """The processes of the ranks, by rank."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            parent = int(entry.joinpath("stat").read_text().rpartition(")")[2].split()[1])
+            if parent != process.pid:
+                continue
+            variables = entry.joinpath("environ").read_bytes().split(b"\0")
+            rank = [v.partition(b"=")[2] for v in variables if v.startswith(b"OMPI_COMM_WORLD_RANK=")]
+        except OSError:
+            continue
+        if rank:
+            found[int(rank[0])] = int(entry.name)
+    return found
+
+
+def equals_one_machine():
+    options = ["--epochs", 2, "--batch-size", 50, "--lr", 0.01]
+    works("train", LENET, *DATA, *options, "--save", "alone.safetensors", "--log", "alone.jsonl", "--log-every", 1)
+    for ranks in (1, 2, 3):
+        done = train(ranks, *options, "--save", f"{ranks}.safetensors", "--log", f"{ranks}.jsonl", "--log-every", 1)
+        check(f"cluster     {ranks} rank" in done.stdout and done.stdout.count("epoch 2/2") == 1, "one rank shows the progress", done.stdout)
+        check("beside the backward pass" in done.stdout, "how much of the exchange is hidden", done.stdout)
+        # 24 steps: the order of sums differs.
+        check_close("alone.safetensors", f"{ranks}.safetensors", 1e-4, f"{ranks} ranks")
+        read = [[(line["loss"], line["accuracy"]) for line in map(json.loads, open(f"{name}.jsonl")) if "loss" in line and "accuracy" in line]
+                for name in ("alone", ranks)]
+        check(read[0] and len(read[0]) == len(read[1]) and all(abs(a - b) <= 1e-4 * abs(a) and x == y for (a, x), (b, y) in zip(*read)),
+              "losses and accuracies of the whole minibatch", str(read))
+    train(2, *options, "--save", "again.safetensors")
+    check(pathlib.Path("again.safetensors").read_bytes() == pathlib.Path("2.safetensors").read_bytes(), "the same bits in every run")
+
+
+def stops_and_resumes_on_fewer():
+    options = ["--epochs", 3, "--batch-size", 20, "--checkpoint", "run"]
+    process = start(3, "train", LENET, *DATA, *options, "--epochs", 200, "--log", "log.jsonl", "--log-every", 1, "--cluster", "data")
+    until_logged(process, "log.jsonl", 40)
+    ranks = ranks_of(process)
+    check(len(ranks) == 3, "three ranks", str(ranks))
+    os.kill(ranks[1], signal.SIGTERM)  # any rank
+    done = ends(process)
+    check(done.returncode == 0 and "stopped after step" in done.stdout and "checkpoint  run/" in done.stdout,
+          "a signal to one rank stops all of them, and rank 0 writes a checkpoint", done.stdout + done.stderr)
+    epoch = int(re.findall(r"epoch (\d+)/200", done.stdout)[-1]) if "/200" in done.stdout else 1
+    done = train(2, *options, "--epochs", epoch + 1, "--resume")
+    check("continuing from run/" in done.stdout and f"epoch {epoch + 1}/{epoch + 1}" in done.stdout, "two ranks continue", done.stdout)
+    done = works("train", LENET, *DATA, *options, "--epochs", epoch + 2, "--resume")
+    check(f"epoch {epoch + 2}/{epoch + 2}" in done.stdout, "one machine continues", done.stdout)
+
+
+def a_killed_rank_ends_the_job():
+    for rank in (0, 1):
+        process = start(2, "train", LENET, *DATA, "--epochs", 200, "--log", f"{rank}.jsonl", "--log-every", 1, "--cluster", "data")
+        until_logged(process, f"{rank}.jsonl", 20)
+        others = ranks_of(process)
+        os.kill(others[rank], signal.SIGKILL)
+        began = time.monotonic()
+        done = ends(process, 30)
+        check(time.monotonic() - began < 10, "within 10 s", f"{time.monotonic() - began}")
+        check(done.returncode != 0 and f"rank {rank}" in done.stderr and "signal 9" in done.stderr, "the message names the rank", done.stderr)
+        check(until(lambda: not any(pathlib.Path(f"/proc/{other}").exists() for other in others.values()), 10), "no rank stays", str(others))
+
+
+def a_stopped_rank_delays_the_others():
+    process = start(2, "train", LENET, *DATA, "--epochs", 3, "--log", "log.jsonl", "--log-every", 1, "--cluster", "data")
+    until_logged(process, "log.jsonl", 5)
+    rank = ranks_of(process)[1]
+    os.kill(rank, signal.SIGSTOP)
+    time.sleep(2)
+    os.kill(rank, signal.SIGCONT)
+    done = ends(process)
+    check(done.returncode == 0 and "epoch 3/3" in done.stdout, "the training continues", done.stdout + done.stderr)
+
+
+def an_error_names_the_rank():
+    pathlib.Path("run").mkdir()
+    # Only rank 1 has too little memory.
+    script = 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then export KAISEKI_DEVICE_MEMORY=100K; fi; exec "$@"'
+    settings = {**os.environ, "KAISEKI_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    process = subprocess.Popen(["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", "sh", "-c", script, "sh", KAISEKI, "train", LENET, *DATA,
+                                "--epochs", "3", "--cluster", "data"], env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = ends(process, 30)
+    check(done.returncode == 1 and re.search(r"kaiseki: rank 1 of 2 on \S+: .*memory", done.stderr), "the rank, its machine and the reason", done.stderr)
+
+
+def refused_options():
+    for options, word in ((["--pool", "serve"], "--pool"), (["--accumulate", 2], "--accumulate"), (["--batch-size", "auto"], "--batch-size auto")):
+        refuses(["--cluster", word], "train", LENET, *DATA, "--cluster", "data", *options)
+    refuses(["--cluster", "data"], "train", LENET, *DATA, "--cluster", "none")
+    refuses(["--cluster-wire", "--cluster"], "train", LENET, *DATA, "--cluster-wire", "f16")
+
+
+def halves_on_the_wire():
+    done = train(2, "--epochs", 2, "--cluster-wire", "f16")
+    check("epoch 2/2" in done.stdout, "trains", done.stdout)
+
+
+tests = [refused_options]
+if mpirun_is_there():
+    tests += [equals_one_machine, stops_and_resumes_on_fewer, a_killed_rank_ends_the_job, a_stopped_rank_delays_the_others,
+              an_error_names_the_rank, halves_on_the_wire]
+main(*tests)

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "dist/cluster/cluster_updater.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <mutex>
+#include <vector>
+
+#include "dist/cluster/cluster_evaluator.h"
+#include "dist/cluster/local_ranks.h"
+#include "tests/nn/train/fixture.h"
+
+namespace kaiseki::dist {
+namespace {
+
+constexpr const char* kPlain = R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
+    {"type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 6},
+    {"type": "relu"}, {"type": "dropout", "ratio": 0.25},
+    {"type": "fully_connected", "output_size": 3}, {"type": "softmax"}]})";
+constexpr const char* kNormalized = R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
+    {"type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 6},
+    {"type": "batch_normalization"}, {"type": "relu"},
+    {"type": "fully_connected", "output_size": 3}, {"type": "softmax"}]})";
+
+struct Case {
+  const char* network = kPlain;
+  const char* rule = "momentum";
+  int64_t batch = 8, samples = 50;
+  int steps = 20;
+  ExchangeOptions exchange = {};
+};
+
+struct Trained {
+  std::vector<float> losses;
+  std::vector<std::vector<float>> values;  // weights, states of layers, states of the optimizer
+  std::vector<int64_t> labels;             // in the order of the steps
+  bool operator==(const Trained&) const = default;
+};
+
+struct Parts {
+  nn::Network network;
+  nn::Optimizer optimizer;
+  nn::Iterator iterator;
+
+  Parts(const Case& of, const nn::BatchShare& share, uint64_t seed)
+      : network(nn::Network::parse(of.network, "test", Device::cpu())),
+        optimizer(nn::OptimizerOptions{.name = of.rule, .weight_decay = 0.001}),
+        iterator(std::make_shared<nn::Patterns>(of.samples),
+                 {.batch_size = of.batch, .seed = 4, .workers = 1, .share = share}) {
+    network.initialize(seed);
+  }
+};
+
+Trained train(Parts& parts, nn::Updater& updater, int steps) {
+  Trained trained;
+  for (int step = 0; step < steps; ++step) {
+    const nn::Updater::Result result = updater.update();
+    trained.losses.push_back(result.loss.item());
+    for (const int32_t label : result.labels.to_vector<int32_t>()) trained.labels.push_back(label);
+    CHECK(result.output.shape() == Shape{result.labels.dim(0), 3});
+  }
+  trained.values = nn::all_values(parts.network, parts.optimizer);
+  return trained;
+}
+
+Trained train_alone(const Case& of) {
+  Parts parts(of, {}, 9);
+  nn::Updater updater(parts.network, parts.optimizer, parts.iterator, {.base = 0.05});
+  return train(parts, updater, of.steps);
+}
+
+/// A communicator that belongs to another object.
+class Borrowed : public Communicator {
+ public:
+  explicit Borrowed(Communicator& of) : of_(of) {}
+  int rank() const override { return of_.rank(); }
+  int size() const override { return of_.size(); }
+  std::string host(int rank) const override { return of_.host(rank); }
+  std::unique_ptr<Transfer> send(int to, ByteView bytes) override { return of_.send(to, bytes); }
+  std::unique_ptr<Transfer> receive(int from, std::span<std::byte> memory) override {
+    return of_.receive(from, memory);
+  }
+  std::unique_ptr<Communicator> split(int group, int order) override {
+    return of_.split(group, order);
+  }
+  void cancel() noexcept override { of_.cancel(); }
+
+ private:
+  Communicator& of_;
+};
+
+/// What each rank has after the training. Ranks other than 0 start with other weights.
+std::vector<Trained> train_on(int ranks, const Case& of) {
+  std::vector<Trained> all(static_cast<size_t>(ranks));
+  run_local_ranks(ranks, [&](Communicator& rank) {
+    Cluster cluster(std::make_unique<Borrowed>(rank));
+    Parts parts(of, cluster.share(), 9 + static_cast<uint64_t>(rank.rank()));
+    parts.network.initialize(9);  // the streams of dropout
+    if (rank.rank() > 0)
+      for (nn::Parameter& one : parts.network.parameters()) one.value.mutable_data<float>()[0] = 5;
+    ClusterUpdater updater(parts.network, parts.optimizer, parts.iterator, {.base = 0.05}, cluster,
+                           {.exchange = of.exchange});
+    all[static_cast<size_t>(rank.rank())] = train(parts, updater, of.steps);
+  });
+  return all;
+}
+
+/// The largest difference of two arrays, relative to the largest value of the first.
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    most = std::max(most, std::abs(static_cast<double>(a[i]) - b[i]));
+    size = std::max(size, std::abs(static_cast<double>(a[i])));
+  }
+  return size > 0 ? most / size : most;
+}
+
+void check_close(const Trained& a, const Trained& b, double tolerance) {
+  CHECK(a.labels == b.labels);
+  CHECK(difference(a.losses, b.losses) <= tolerance);
+  REQUIRE(a.values.size() == b.values.size());
+  for (size_t i = 0; i < a.values.size(); ++i)
+    CHECK(difference(a.values[i], b.values[i]) <= tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("cluster: the training of several ranks equals that of one") {
+  for (const char* rule : {"momentum", "sgd", "adam"}) {
+    const Case of{.rule = rule, .steps = 100};
+    const Trained alone = train_alone(of);
+    for (const int ranks : {1, 2, 3, 4, 7}) {
+      CAPTURE(rule);
+      CAPTURE(ranks);
+      const std::vector<Trained> all = train_on(ranks, of);
+      for (const Trained& one : all) CHECK(one == all[0]);  // the same bits
+      // The sums of samples have another order. Adam's divisions enlarge this.
+      check_close(alone, all[0], std::string(rule) == "adam" ? 1e-4 : 1e-5);
+    }
+  }
+}
+
+TEST_CASE("cluster: minibatches of fewer samples than ranks") {
+  // The last of each epoch has one sample.
+  for (const Case& of : {Case{.batch = 3, .samples = 10}, Case{.batch = 1, .samples = 5}}) {
+    const Trained alone = train_alone(of);
+    for (const int ranks : {2, 4}) {
+      CAPTURE(ranks);
+      const std::vector<Trained> all = train_on(ranks, of);
+      for (const Trained& one : all) CHECK(one == all[0]);
+      check_close(alone, all[0], 1e-5);
+    }
+  }
+}
+
+TEST_CASE("cluster: the size of buckets does not matter, and runs have the same bits") {
+  const Case whole{};
+  Case small;
+  small.exchange.bucket_bytes = 1;  // each gradient alone
+  const std::vector<Trained> first = train_on(3, whole);
+  CHECK(train_on(3, whole) == first);
+  check_close(first[0], train_on(3, small)[0], 1e-5);
+}
+
+TEST_CASE("cluster: gradients as halves train about as well") {
+  Case halves;
+  halves.exchange.wire = ClusterWire::f16;
+  halves.exchange.bucket_bytes = 1;
+  const std::vector<Trained> all = train_on(3, halves);
+  for (const Trained& one : all) CHECK(one == all[0]);
+  check_close(train_alone(halves), all[0], 1e-2);
+}
+
+TEST_CASE("cluster: ranks share the running statistics of batch normalization") {
+  const std::vector<Trained> all = train_on(3, {.network = kNormalized});
+  for (const Trained& one : all) CHECK(one == all[0]);
+  for (const float loss : all[0].losses) CHECK(std::isfinite(loss));
+  CHECK(all[0].losses.back() < all[0].losses.front());
+}
+
+TEST_CASE("cluster: ranks evaluate parts of the data, and get the result for all samples") {
+  const auto data = std::make_shared<nn::Patterns>(47, false);
+  Parts alone({}, {}, 9);
+  const nn::Evaluation whole = evaluate(alone.network, data, {.batch_size = 5});
+  for (const int ranks : {1, 2, 5, 60}) {
+    CAPTURE(ranks);
+    run_local_ranks(ranks, [&](Communicator& rank) {
+      Cluster cluster(std::make_unique<Borrowed>(rank));
+      Parts parts({}, cluster.share(), 9);
+      const nn::Evaluation all = evaluate_on(cluster, parts.network, data, {.batch_size = 5});
+      CHECK(all.samples == whole.samples);
+      CHECK(all.loss == doctest::Approx(whole.loss).epsilon(1e-6));
+      CHECK(all.top1 == doctest::Approx(whole.top1).epsilon(1e-6));
+      CHECK(all.top5 == doctest::Approx(whole.top5).epsilon(1e-6));
+      CHECK(all.confusion == whole.confusion);
+    });
+  }
+}
+
+TEST_CASE("cluster: one rank that wants to stop stops all of them after the same step") {
+  std::mutex mutex;
+  std::vector<int> steps;
+  run_local_ranks(3, [&](Communicator& rank) {
+    Cluster cluster(std::make_unique<Borrowed>(rank));
+    Parts parts({}, cluster.share(), 9);
+    int step = 0;
+    ClusterUpdater updater(parts.network, parts.optimizer, parts.iterator, {.base = 0.05}, cluster,
+                           {.stop = [&] { return cluster.rank() == 1 && step == 4; }});
+    for (; !updater.stopped() && step < 20; ++step) updater.update();
+    std::lock_guard lock(mutex);
+    steps.push_back(step);
+  });
+  CHECK(steps == std::vector<int>{5, 5, 5});
+}
+
+TEST_CASE("cluster: an error of one rank ends the others") {
+  for (int failing = 0; failing < 3; ++failing) {
+    CAPTURE(failing);
+    const auto program = [&](Communicator& rank) {
+      Cluster cluster(std::make_unique<Borrowed>(rank));
+      Parts parts({}, cluster.share(), 9);
+      ClusterUpdater updater(parts.network, parts.optimizer, parts.iterator, {.base = 0.05},
+                             cluster, {.stop = [&]() -> bool {
+                               if (cluster.rank() == failing) throw Error("the disk is full");
+                               return false;
+                             }});
+      for (int step = 0; step < 3; ++step) updater.update();
+    };
+    CHECK_THROWS_WITH_AS(run_local_ranks(3, program), "the disk is full", Error);
+  }
+}
+
+TEST_CASE("cluster: an iterator without the share of the cluster") {
+  CHECK_THROWS_WITH_AS(run_local_ranks(2,
+                                       [](Communicator& rank) {
+                                         Cluster cluster(std::make_unique<Borrowed>(rank));
+                                         Parts parts({}, {}, 9);
+                                         ClusterUpdater(parts.network, parts.optimizer,
+                                                        parts.iterator, {.base = 0.05}, cluster);
+                                       }),
+                       doctest::Contains("the share of the cluster"), Error);
+}
+
+TEST_CASE("cluster: the exchange hides behind the backward pass") {
+  run_local_ranks(2, [&](Communicator& rank) {
+    const auto own = rank.split(0, rank.rank());
+    GradientExchange exchange(*own, 4 << 20, {});
+    std::vector<float> values(1 << 20, 1);
+    exchange.add(values);
+    while (exchange.seconds().exchanging == 0) std::this_thread::yield();
+    exchange.finish();
+    CHECK(values[5] == 2);
+    CHECK(exchange.seconds().waiting < exchange.seconds().exchanging);
+  });
+}
+
+}  // namespace kaiseki::dist
