@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Builds and runs examples/consumer with Kaiseki in each way that a program can use. The ways are: installed,
 # pkg-config, sources, and the Debian packages in an empty root. Builds examples/primes with an installed Kaiseki and
-# with the packages, and runs it with a coordinator and a node. Builds and runs examples/two_processes. Compiles each
-# public header alone.
+# with the packages, and runs it with a coordinator and a node. Builds and runs examples/two_processes and
+# examples/cluster. Compiles each public header alone.
 # Usage: tests/packaging/run.sh BUILD
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -51,6 +51,13 @@ try_two_processes() {
     cmake --build "$work/two_processes" && "$work/two_processes/two_processes" "$root/models/lenet.json"
 }
 
+try_cluster() {
+  cmake -S "$root/examples/cluster" -B "$work/cluster" "${options[@]}" "-DCMAKE_PREFIX_PATH=$work/prefix" &&
+    cmake --build "$work/cluster" &&
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 120 \
+      mpirun -n 2 --oversubscribe --bind-to none "$work/cluster/cluster" "$root/models/lenet.json"
+}
+
 lines=$(wc -l < "$root/examples/consumer/main.cc")
 if [ "$lines" -lt 40 ]; then passed=$((passed + 1)); else
   echo "packaging: examples/consumer/main.cc has $lines lines, expected under 40"
@@ -88,7 +95,7 @@ components() {
   printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(components LANGUAGES CXX)' \
     'find_package(kaiseki REQUIRED COMPONENTS ${PART})' \
     'if(PART AND NOT TARGET kaiseki::${PART})' 'message(FATAL_ERROR "no target")' 'endif()' >"$name/CMakeLists.txt"
-  for part in '' matrix nn ml dist dist_train net; do
+  for part in '' matrix nn ml cluster dist dist_train net; do
     cmake -S "$name" -B "$name/build" "-DPART=$part" "-DCMAKE_PREFIX_PATH=$work/prefix" >/dev/null || return
   done
   ! cmake -S "$name" -B "$name/build" -DPART=unknown "-DCMAKE_PREFIX_PATH=$work/prefix" >/dev/null 2>&1
@@ -133,6 +140,7 @@ try find_package "$work/find_package" "-DCMAKE_PREFIX_PATH=$work/prefix"
 rm -rf "$root/build/consumer"
 try add_subdirectory "$root/build/consumer" "-DKAISEKI_SOURCE=$root" -DKAISEKI_WERROR=ON
 check "examples/two_processes failed" try_two_processes
+check "examples/cluster failed" try_cluster
 if try_primes; then passed=$((passed + 1)); else
   echo "packaging: examples/primes failed"
   failed=$((failed + 1))

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+// Includes every header for training on the ranks of MPI. Link with kaiseki::cluster.
+#pragma once
+
+#include "dist/cluster/cluster.h"
+#include "dist/cluster/cluster_evaluator.h"
+#include "dist/cluster/cluster_updater.h"
+#include "dist/cluster/collectives.h"
