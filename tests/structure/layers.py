@@ -51,6 +51,7 @@ LEVELS = {
         {"dist/wire"},
         {"dist/pool"},
         {"dist/train"},
+        {"dist/cluster"},
         {"dist/net"},
         {"dist/net/beast"},
         {"dist/node"},
