@@ -86,6 +86,7 @@ std::unique_ptr<nn::Updater> ClusterTraining::make_updater(nn::Network& network,
                                                            const nn::Schedule& schedule) {
   dist::ClusterTrainingOptions how;
   how.stop = interrupted;
+  how.sync_batch_norm = command_.sync_batch_norm;
   if (command_.cluster_wire == "f16") how.exchange.wire = dist::ClusterWire::f16;
   auto updater =
       std::make_unique<dist::ClusterUpdater>(network, optimizer, iterator, schedule, cluster_, how);

@@ -62,6 +62,7 @@ struct TrainCommand {
   int64_t log_every = 50, evaluate_every = 1, early_stop = 0, test_limit = 0;
   PoolTrainCommand pool;
   std::string cluster, cluster_wire = "f32";  // empty: no cluster
+  bool sync_batch_norm = false;
 };
 
 struct EvalCommand {

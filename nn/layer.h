@@ -18,6 +18,7 @@
 #include "nn/parameter.h"
 #include "nn/phase.h"
 #include "nn/settings.h"
+#include "nn/sum_over_machines.h"
 
 namespace kaiseki::nn {
 
@@ -73,6 +74,7 @@ struct ForwardPass {
   bool may_overwrite = false;      // the output may take the first input's storage
   bool save_for_backward = false;  // a backward pass follows: store in `saved` what it needs
   std::vector<Tensor>& saved;
+  const SumOverMachines* sum = nullptr;  // if statistics are those of several machines
 };
 
 /// Computes the output of a layer with one input again.
@@ -99,8 +101,9 @@ struct BackwardPass {
   std::span<const float> beta;  // see writes_gradients()
   std::span<State> states;
   std::vector<Tensor>& saved;
-  std::vector<bool> needs_gradient;  // which inputs need a gradient
-  std::vector<Tensor> grad_inputs;   // backward() sets them if needs_gradient
+  std::vector<bool> needs_gradient;      // which inputs need a gradient
+  std::vector<Tensor> grad_inputs;       // backward() sets them if needs_gradient
+  const SumOverMachines* sum = nullptr;  // as in the forward pass
 };
 
 class Layer {

@@ -223,6 +223,8 @@ double Network::predict_seconds(int64_t batch) {
 
 void Network::set_gradient_hook(GradientHook ready) { impl_->gradient_hook = std::move(ready); }
 
+void Network::set_statistics_sum(SumOverMachines sum) { impl_->statistics_sum = std::move(sum); }
+
 void Network::set_layer_timer(LayerTimer timer) { impl_->timer = std::move(timer); }
 
 std::span<Parameter> Network::parameters() { return impl_->parameters; }

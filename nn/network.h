@@ -20,6 +20,7 @@
 #include "nn/pass_prediction.h"
 #include "nn/phase.h"
 #include "nn/recipe.h"
+#include "nn/sum_over_machines.h"
 
 namespace kaiseki::nn {
 
@@ -141,6 +142,8 @@ class Network {
   /// the last layer to the first. At the end, calls it for gradients that the pass does not reach.
   /// Empty: no calls.
   void set_gradient_hook(GradientHook ready);
+  /// Batch normalization in training uses the statistics of all machines. Empty: its own.
+  void set_statistics_sum(SumOverMachines sum);
 
   /// Calls `timer` after each layer of each pass. Waits for the device before and after each layer,
   /// so passes take longer. Empty: no times.

@@ -13,6 +13,7 @@
 #include "nn/layer_timer.h"
 #include "nn/pass_prediction.h"
 #include "nn/recomputation.h"
+#include "nn/sum_over_machines.h"
 #include "nn/swapping.h"
 
 namespace kaiseki::nn {
@@ -42,6 +43,7 @@ struct NetworkImpl {
   bool has_weights = false;
   LayerTimer timer;  // empty: no times
   GradientHook gradient_hook;
+  SumOverMachines statistics_sum;  // empty: statistics of this machine
 
   const ExecutionPlan& plan(const ExecutionPlanOptions& options);
   /// nullptr if the device has no limit, or no backward pass follows.

@@ -84,7 +84,8 @@ Tensor NetworkImpl::run_step(ForwardRun& run, size_t i, bool again) {
                    .pooling = step.pooling,
                    .may_overwrite = step.may_overwrite && !again,
                    .save_for_backward = step.needs_backward && !again,
-                   .saved = again ? not_saved : run.saved[i]};
+                   .saved = again ? not_saved : run.saved[i],
+                   .sum = statistics_sum ? &statistics_sum : nullptr};
   Tensor output = node.layer->forward(pass);
   if (!node.layer->fuses_activation()) apply_activation(step.activation, output);
   return output;
@@ -209,7 +210,8 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
                       .states = states_of(node),
                       .saved = run.saved[i],
                       .needs_gradient = needs_gradient,
-                      .grad_inputs = std::vector<Tensor>(inputs.size())};
+                      .grad_inputs = std::vector<Tensor>(inputs.size()),
+                      .sum = statistics_sum ? &statistics_sum : nullptr};
     layer.backward(pass);
     ready(first, count);
     for (size_t k = 0; k < step.inputs.size(); ++k) {

@@ -123,6 +123,10 @@ void add_cluster(OptionSet& set, TrainCommand& c) {
       .choice("--cluster-wire", c.cluster_wire, {"f32", "f16"},
               "Format of gradients on the network. f16: half of the bytes, rounded")
       .needs(cluster);
+  group
+      .flag("--sync-batch-norm", c.sync_batch_norm,
+            "Batch normalization uses the statistics of the whole minibatch, not of a rank's part")
+      .needs(cluster);
 }
 
 bool is_batch_size(std::string_view text) {

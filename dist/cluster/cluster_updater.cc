@@ -33,20 +33,26 @@ ClusterUpdater::ClusterUpdater(nn::Network& network, nn::Optimizer& optimizer,
       cluster_(cluster),
       for_gradients_(cluster.duplicate()),
       exchange_(*for_gradients_, bytes_of_gradients(network), options.exchange),
-      stop_(options.stop) {
+      stop_(options.stop),
+      sync_batch_norm_(options.sync_batch_norm) {
   if (iterator.share() != cluster.share())
     throw Error(message("cluster", "expected an iterator with the share of the cluster, got share ",
                         iterator.share().index, " of ", iterator.share().machines));
 }
 
-ClusterUpdater::~ClusterUpdater() { network().set_gradient_hook({}); }
+ClusterUpdater::~ClusterUpdater() { leave_network(); }
+
+void ClusterUpdater::leave_network() {
+  network().set_gradient_hook({});
+  network().set_statistics_sum({});
+}
 
 ClusterUpdater::Result ClusterUpdater::update() {
   try {
     return step();
   } catch (...) {
     cluster_.ranks().cancel();  // the thread of the exchange would wait for the others
-    network().set_gradient_hook({});
+    leave_network();
     throw;
   }
 }
@@ -66,14 +72,19 @@ void ClusterUpdater::share_weights() {
     broadcast(cluster_.ranks(), bytes_of(one.value));
 }
 
-ClusterUpdater::Result ClusterUpdater::pass(const nn::Batch& batch, double share, bool overlaps) {
+ClusterUpdater::Result ClusterUpdater::pass(const nn::Batch& batch, int64_t samples,
+                                            bool overlaps) {
   const Device device = network().device();
-  network().set_gradient_hook({});
+  leave_network();
+  if (sync_batch_norm_ && samples >= cluster_.size())
+    network().set_statistics_sum(
+        [&](std::span<float> values) { all_reduce(cluster_.ranks(), values); });
   if (overlaps)
     network().set_gradient_hook([&](std::span<Tensor> gradients) { exchange_.add(gradients); });
   const nn::Network::Loss run =
       network().forward_loss(batch.inputs(device), batch.labels, nn::Phase::train);
-  network().backward(share);
+  network().backward(static_cast<double>(batch.labels.dim(0)) / static_cast<double>(samples));
+  leave_network();
   return {run.loss, run.output, batch.labels};
 }
 
@@ -97,7 +108,7 @@ ClusterUpdater::Result ClusterUpdater::step() {
   const uint64_t random_position = network().random_position();
   Result own{.loss = {}, .output = {}, .labels = batch.labels};
   network().set_first_sample(first);
-  if (share > 0) own = pass(batch, share, overlaps);
+  if (share > 0) own = pass(batch, samples, overlaps);
   network().set_first_sample(0);
   network().set_random_position(random_position + 1);
   if (!overlaps) exchange_after_pass();

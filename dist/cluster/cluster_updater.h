@@ -14,6 +14,9 @@ namespace kaiseki::dist {
 
 struct ClusterTrainingOptions {
   ExchangeOptions exchange = {};
+  /// Batch normalization uses the statistics of the whole minibatch. If a minibatch has fewer
+  /// samples than ranks, it does not.
+  bool sync_batch_norm = false;
   /// Called once a step. If it returns true on any rank, stopped() is true on all of them after
   /// this step.
   std::function<bool()> stop = {};
@@ -21,8 +24,9 @@ struct ClusterTrainingOptions {
 
 /// All ranks must have the same network, optimizer, data and schedule. Weights are those of rank 0.
 /// The gradients equal those of one machine with the whole minibatch, up to the order of sums. The
-/// statistics of batch normalization are those of a rank's own samples; their running means are
-/// averaged over the ranks. The same cluster gives the same bits in every run.
+/// statistics of batch normalization are those of a rank's own samples, unless sync_batch_norm is
+/// set. The running statistics are averaged over the ranks. The same cluster gives the same bits in
+/// every run.
 class ClusterUpdater : public nn::Updater {
  public:
   /// All references must outlive this. The iterator must have the share of the cluster. Throws
@@ -43,7 +47,8 @@ class ClusterUpdater : public nn::Updater {
  private:
   Result step();
   void share_weights();
-  Result pass(const nn::Batch& batch, double share, bool overlaps);
+  void leave_network();
+  Result pass(const nn::Batch& batch, int64_t samples, bool overlaps);
   void exchange_after_pass();
   void average_states(double share);
   Result share_results(const Result& own, double share, int64_t samples);
@@ -52,6 +57,7 @@ class ClusterUpdater : public nn::Updater {
   std::unique_ptr<Communicator> for_gradients_;
   GradientExchange exchange_;
   std::function<bool()> stop_;
+  bool sync_batch_norm_;
   int64_t shared_epoch_ = -1;
   bool stopped_ = false;
   bool tensors_stay_ = true;  // on all ranks, in their places in host memory

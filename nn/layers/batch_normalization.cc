@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Batch normalization per channel, or along another axis (Ioffe, Szegedy 2015). Training uses the
 // statistics of the batch, the test phase the running statistics.
+#include "matrix/has_devices.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/norm.h"
 #include "matrix/ops/reduce.h"
 #include "nn/layers/layers.h"
+#include "nn/layers/shared_batch_norm.h"
 #include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
@@ -45,9 +47,12 @@ class BatchNormalization : public Layer {
     } else {
       Tensor batch_mean(gamma.shape(), DType::f32, x.device());
       Tensor inv_std(gamma.shape(), DType::f32, x.device());
-      batch_norm_train(
-          call,
-          {.running_mean = mean, .running_var = variance, .mean = batch_mean, .inv_std = inv_std});
+      const BatchNormStatistics statistics{
+          .running_mean = mean, .running_var = variance, .mean = batch_mean, .inv_std = inv_std};
+      if (kHasDevices && pass.sum)
+        shared_batch_norm_train(call, statistics, *pass.sum);
+      else
+        batch_norm_train(call, statistics);
       if (pass.save_for_backward) pass.saved = {batch_mean, inv_std};
     }
     if (!norm.relu) apply_activation(pass.activation, y);
@@ -73,14 +78,18 @@ class BatchNormalization : public Layer {
     if (pass.phase == Phase::test) return backward_of_constants(pass);
     const Tensor x = channels_second(pass.inputs[0]), dy = channels_second(pass.grad_output);
     Tensor dx(x.shape(), DType::f32, x.device());
-    batch_norm_backward({.x = x,
-                         .dy = dy,
-                         .gamma = pass.parameters[0].value,
-                         .mean = pass.saved[0],
-                         .inv_std = pass.saved[1],
-                         .dx = dx,
-                         .dgamma = pass.gradients[0],
-                         .dbeta = pass.gradients[1]});
+    const BatchNormBackward call{.x = x,
+                                 .dy = dy,
+                                 .gamma = pass.parameters[0].value,
+                                 .mean = pass.saved[0],
+                                 .inv_std = pass.saved[1],
+                                 .dx = dx,
+                                 .dgamma = pass.gradients[0],
+                                 .dbeta = pass.gradients[1]};
+    if (kHasDevices && pass.sum)
+      shared_batch_norm_backward(call, *pass.sum);
+    else
+      batch_norm_backward(call);
     if (pass.needs_gradient[0]) pass.grad_inputs[0] = dx.reshape(pass.shapes[0]);
   }
 

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import time
 
-from support import KAISEKI, LENET, check, kaiseki, main, refuses, skip, until, until_logged, works
+from support import KAISEKI, LENET, check, deep_network, kaiseki, main, refuses, skip, until, until_logged, works
 
 DATA = ["--data", "digits:600:1", "--test-limit", "100", "--device", "cpu", "--deterministic"]
 
@@ -164,8 +164,20 @@ def halves_on_the_wire():
     check("epoch 2/2" in done.stdout, "trains", done.stdout)
 
 
+def statistics_of_the_whole_minibatch():
+    network = deep_network()
+    options = ["train", network, *DATA, "--epochs", 1, "--batch-size", 60, "--lr", 0.001]
+    works(*options, "--save", "alone.safetensors", "--log", "alone.jsonl", "--log-every", 1)
+    for flags in ([], ["--sync-batch-norm"]):
+        done = ends(start(2, *options, "--cluster", "data", *flags, "--log", "log.jsonl", "--log-every", 1))
+        check(done.returncode == 0, "status 0", done.stderr)
+        losses = [[line["loss"] for line in map(json.loads, open(file)) if "loss" in line] for file in ("alone.jsonl", "log.jsonl")]
+        differs = max(abs(a - b) / abs(a) for a, b in zip(*losses))
+        check((differs < 1e-4) == bool(flags), f"losses with {flags}", str(losses))
+
+
 tests = [refused_options]
 if mpirun_is_there():
     tests += [equals_one_machine, stops_and_resumes_on_fewer, a_killed_rank_ends_the_job, a_stopped_rank_delays_the_others,
-              an_error_names_the_rank, halves_on_the_wire]
+              an_error_names_the_rank, halves_on_the_wire, statistics_of_the_whole_minibatch]
 main(*tests)

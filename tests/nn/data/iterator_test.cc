@@ -119,6 +119,29 @@ TEST_CASE("iterator: another batch size in an epoch loses and repeats no sample"
   CHECK_THROWS_AS(iterator.set_batch_size(0), Error);
 }
 
+TEST_CASE("iterator: machines share each batch, in its order") {
+  const auto data = numbers(23);
+  for (const int machines : {1, 2, 3, 7}) {
+    CAPTURE(machines);
+    Iterator whole(data, {.batch_size = 5, .seed = 3});
+    const Bytes all = take(whole, 10);
+    std::vector<std::unique_ptr<Iterator>> shares;
+    for (int i = 0; i < machines; ++i)
+      shares.push_back(std::make_unique<Iterator>(
+          data, IteratorOptions{.batch_size = 5, .seed = 3, .share = {i, machines}}));
+    Bytes together;
+    for (int batch = 0; batch < 10; ++batch)
+      for (const auto& one : shares) {
+        const Bytes part = take(*one, 1);  // may be empty
+        together.insert(together.end(), part.begin(), part.end());
+      }
+    CHECK(together == all);
+    for (const auto& one : shares) CHECK(one->state() == whole.state());
+  }
+  for (const BatchShare& wrong : {BatchShare{-1, 2}, BatchShare{2, 2}, BatchShare{0, 0}})
+    CHECK_THROWS_WITH_AS(Iterator(data, {.share = wrong}), doctest::Contains("share"), Error);
+}
+
 TEST_CASE("iterator: a restored iterator continues with the next batch") {
   for (int before : {0, 1, 3, 5, 12}) {
     Iterator whole(numbers(23), {.batch_size = 5, .seed = 4});
