@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/cluster_training.h"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <thread>
@@ -9,15 +12,19 @@
 #include <vector>
 
 #include "base/environment.h"
+#include "base/log.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "dist/cluster/collectives.h"
 #include "dist/cluster/mpi.h"
 #include "matrix/device.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cli {
 namespace {
+
+constexpr std::chrono::seconds kPatienceForLeader{2};
 
 /// Stops this rank at the step after which all others stop.
 class StopTogether final : public nn::Extension {
@@ -45,17 +52,32 @@ const TrainCommand& checked(const TrainCommand& command) {
   return command;
 }
 
-int ranks_on_host(dist::Communicator& ranks) {
+/// A number for the cores that this process may use.
+float number_of_cores_used() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+  uint32_t hash = 0;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) hash = hash * 31 + static_cast<uint32_t>(core) + 1;
+  return static_cast<float>(hash % 65521);
+}
+
+/// The ranks of this machine that may use the same cores as this one, with itself.
+int ranks_on_cores(dist::Cluster& cluster) {
+  dist::Communicator& ranks = cluster.ranks();
+  std::vector<float> cores(static_cast<size_t>(ranks.size()));
+  cores[static_cast<size_t>(ranks.rank())] = number_of_cores_used();
+  dist::all_reduce(ranks, cores);
   int count = 0;
   for (int other = 0; other < ranks.size(); ++other)
-    count += ranks.host(other) == ranks.host(ranks.rank());
+    count += ranks.host(other) == ranks.host(ranks.rank()) &&
+             cores[static_cast<size_t>(other)] == cores[static_cast<size_t>(ranks.rank())];
   return count;
 }
 
-/// The GPUs of a machine go to its ranks in turn. Its cores are divided, unless mpirun has given
-/// each rank some of them.
+/// The GPUs of a machine go to its ranks in turn. Ranks with the same cores divide them.
 void choose_device(DeviceOptions& options, dist::Cluster& cluster) {
-  const int here = ranks_on_host(cluster.ranks());
   const std::string wanted = options.device.empty() ? environment().device : options.device;
   if (wanted.empty() || wanted == "auto") {
     std::vector<DeviceInfo> gpus = list_devices();
@@ -64,19 +86,24 @@ void choose_device(DeviceOptions& options, dist::Cluster& cluster) {
       options.device =
           gpus[static_cast<size_t>(cluster.rank_on_host()) % gpus.size()].device.name();
   }
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  if (options.threads == 0 && thread_count() == cores) options.threads = std::max(1, cores / here);
+  const int ranks = ranks_on_cores(cluster);
+  if (options.threads == 0 && environment().threads == 0)
+    options.threads = std::max(1, thread_count() / ranks);
 }
 
 }  // namespace
 
-ClusterTraining::ClusterTraining(const TrainCommand& command) : command_(checked(command)) {
+ClusterTraining::ClusterTraining(const TrainCommand& command) : command_(checked(command)) {}
+
+/// Rank 0 shows the same warnings.
+void ClusterTraining::prepare() {
   choose_device(command_.device, cluster_);
   if (leads()) return;
   command_.save.clear();
   command_.log.clear();
   command_.trace.clear();
   command_.memory = false;
+  set_log_sink({});
   if (!std::freopen("/dev/null", "w", stdout)) throw Error("cannot write to /dev/null");
 }
 
@@ -105,8 +132,12 @@ std::unique_ptr<nn::Extension> ClusterTraining::make_evaluator(
 
 int ClusterTraining::run(const std::function<int()>& train) {
   try {
+    prepare();
     return train();
   } catch (const std::exception& error) {
+    // If rank 0 has the same error, it reports it and ends this rank.
+    release_interrupts();  // so that the end of the job ends this rank at once
+    if (!leads()) std::this_thread::sleep_for(kPatienceForLeader);
     clear_live_line();
     std::fprintf(stderr, "kaiseki: %s: %s\n", printable(cluster_.name()).c_str(),
                  printable(error.what()).c_str());
@@ -131,8 +162,8 @@ std::string ClusterTraining::where() {
 
 std::string ClusterTraining::summary() const {
   const dist::GradientExchange::Seconds seconds = updater_->exchange_seconds();
-  const double hidden =
-      seconds.exchanging > 0 ? std::max(0.0, 1 - seconds.waiting / seconds.exchanging) : 1;
+  if (seconds.exchanging == 0) return "no gradients were exchanged";
+  const double hidden = std::max(0.0, 1 - seconds.waiting / seconds.exchanging);
   return "gradients: " + format_duration(seconds.exchanging) + " on their way, " +
          format_percent(hidden, 0) + " of it beside the backward pass";
 }

@@ -34,10 +34,12 @@ class ClusterTraining {
 
   /// "4 ranks on node1, node2"
   std::string where();
-  /// "gradients: 12.1 s on their way, 94 % of it beside the backward pass"
+  /// "gradients: 0:12 on their way, 94 % of it beside the backward pass"
   std::string summary() const;
 
  private:
+  void prepare();
+
   TrainCommand command_;
   dist::Cluster cluster_;
   dist::ClusterUpdater* updater_ = nullptr;

@@ -15,7 +15,8 @@
 namespace kaiseki::cli {
 
 int64_t samples_of_pass(const nn::Updater& updater) {
-  return ceil_div(updater.iterator().batch_size(), updater.parts());
+  const nn::Iterator& iterator = updater.iterator();
+  return ceil_div(iterator.share().count(iterator.batch_size()), updater.parts());
 }
 
 nn::PassPrediction predict_pass(nn::Updater& updater) {

@@ -248,6 +248,7 @@ int train(const TrainCommand& c, ClusterTraining* cluster) {
   nn::TrainerOptions how;
   how.epochs = *recipe.epochs;
   how.seed = c.seed;
+  if (cluster) how.check_every = 1;  // all ranks see the same loss
   nn::Trainer trainer(*updater, how);
   TrainRun training{
       .command = c, .trainer = trainer, .network_file = network_file, .info = info, .trace = trace};

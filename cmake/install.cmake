@@ -39,6 +39,7 @@ file(RELATIVE_PATH pc_include /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTAL
 set(pc_files kaiseki.pc)
 if(KAISEKI_HAS_MPI)
   list(APPEND pc_files kaiseki-cluster.pc)
+  list(JOIN MPI_C_LIBRARIES " " pc_mpi)
 endif()
 if(KAISEKI_DIST)
   list(APPEND pc_files kaiseki-dist.pc)

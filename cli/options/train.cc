@@ -180,7 +180,7 @@ CommandText add_options(OptionSet& set, TrainCommand& c) {
       "  kaiseki train lenet --data mnist --epochs 10 \\\n"
       "      --save lenet.safetensors --checkpoint runs/lenet --log runs/lenet.jsonl --resume\n"
       "  kaiseki train lenet --data mnist --pool serve\n"
-      "  mpirun -n 4 kaiseki train lenet --data mnist --cluster data\n"
+      "  mpirun -n 4 --bind-to none kaiseki train lenet --data mnist --cluster data\n"
       "  kaiseki train cifar --data pictures.tar.gz --augment flip,crop:4 "
       "--device opencl\n"
       "  kaiseki train net.json --data pictures.tar --resize 256 --augment crop,flip \\\n"

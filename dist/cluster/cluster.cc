@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "dist/cluster/cluster.h"
 
+#include <cstdio>
 #include <utility>
 
 #include "dist/cluster/mpi.h"
@@ -21,6 +22,11 @@ int Cluster::rank_on_host() const {
 std::string Cluster::name() const {
   return "rank " + std::to_string(rank()) + " of " + std::to_string(size()) + " on " +
          ranks_->host(rank());
+}
+
+void Cluster::fail(const std::exception& error) const {
+  std::fprintf(stderr, "%s: %s\n", name().c_str(), error.what());
+  end_all_ranks(1);
 }
 
 }  // namespace kaiseki::dist

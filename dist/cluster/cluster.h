@@ -2,11 +2,16 @@
 // Cluster: the ranks that train one network together.
 //
 //   dist::Cluster cluster;  // the ranks of mpirun
-//   nn::Iterator batches(data, {.batch_size = 256, .share = cluster.share()});
-//   dist::ClusterUpdater updater(network, optimizer, batches, schedule, cluster);
-//   nn::Trainer(updater, {.epochs = 3}).run();
+//   try {
+//     nn::Iterator batches(data, {.batch_size = 256, .share = cluster.share()});
+//     dist::ClusterUpdater updater(network, optimizer, batches, schedule, cluster);
+//     nn::Trainer(updater, {.epochs = 3}).run();
+//   } catch (const std::exception& error) {
+//     cluster.fail(error);
+//   }
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -28,9 +33,13 @@ class Cluster {
   /// "rank 1 of 4 on node7"
   std::string name() const;
   /// The part of each minibatch that this rank computes.
-  nn::BatchShare share() const { return {.index = rank(), .machines = size()}; }
+  nn::BatchShare share() const { return {.index = rank(), .parts = size()}; }
 
-  /// For the thread that trains.
+  /// Prints the error with the name of the rank to stderr, and ends all ranks with status 1. The
+  /// other ranks would wait for this one.
+  [[noreturn]] void fail(const std::exception& error) const;
+
+  /// The communicator of the thread that trains.
   Communicator& ranks() { return *ranks_; }
   /// A communicator of the same ranks for another thread.
   std::unique_ptr<Communicator> duplicate() { return ranks_->split(0, rank()); }

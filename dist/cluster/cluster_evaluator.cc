@@ -31,6 +31,21 @@ class PartOfData : public nn::Dataset {
   RankPart part_;
 };
 
+std::shared_ptr<const nn::Dataset> part_of(std::shared_ptr<const nn::Dataset> data,
+                                           const RankPart& part) {
+  return std::make_shared<PartOfData>(std::move(data), part);
+}
+
+/// The evaluation of a rank without samples.
+nn::Evaluation nothing_of(const nn::Network& network) {
+  nn::Evaluation nothing;
+  const Shape output = network.output_shape();
+  if (output.rank() != 1) return nothing;
+  nothing.classes = static_cast<int>(output[0]);
+  nothing.confusion.resize(static_cast<size_t>(output[0] * output[0]));
+  return nothing;
+}
+
 /// Sums are in f32, which has every count up to 2^24.
 void sum(Communicator& ranks, nn::Evaluation& evaluation) {
   const auto samples = static_cast<float>(evaluation.samples);
@@ -52,11 +67,12 @@ void sum(Communicator& ranks, nn::Evaluation& evaluation) {
 nn::Evaluation evaluate_on(Cluster& cluster, nn::Network& network,
                            std::shared_ptr<const nn::Dataset> data,
                            const nn::EvaluateOptions& options) {
-  if (data->size() < cluster.size()) return evaluate(network, std::move(data), options);
+  if (data->size() == 0) throw Error(message("cluster", "expected samples to evaluate, got none"));
   const RankPart part = part_of_rank(data->size(), cluster.rank(), cluster.size());
   try {
-    nn::Evaluation evaluation =
-        evaluate(network, std::make_shared<PartOfData>(std::move(data), part), options);
+    nn::Evaluation evaluation = part.count > 0
+                                    ? evaluate(network, part_of(std::move(data), part), options)
+                                    : nothing_of(network);
     sum(cluster.ranks(), evaluation);
     return evaluation;
   } catch (...) {

@@ -10,12 +10,13 @@
 
 namespace kaiseki::dist {
 
-/// As evaluate() with all ranks of the cluster. Each of them gets the result for all samples.
+/// Evaluates as nn::evaluate(). Each rank computes a part, and gets the result for all samples.
+/// Throws Error for an empty data set.
 nn::Evaluation evaluate_on(Cluster& cluster, nn::Network& network,
                            std::shared_ptr<const nn::Dataset> data,
                            const nn::EvaluateOptions& options = {});
 
-/// As nn::Evaluator, on all ranks of a cluster. Progress counts the samples of the own rank.
+/// Does the same as nn::Evaluator with evaluate_on(). Progress counts the samples of this rank.
 class ClusterEvaluator : public nn::Extension {
  public:
   ClusterEvaluator(Cluster& cluster, std::shared_ptr<const nn::Dataset> data,

@@ -2,10 +2,14 @@
 #include "dist/cluster/cluster_updater.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
+#include "matrix/ceil_div.h"
 #include "matrix/memory/room.h"
+#include "matrix/ops/copy.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -34,10 +38,11 @@ ClusterUpdater::ClusterUpdater(nn::Network& network, nn::Optimizer& optimizer,
       for_gradients_(cluster.duplicate()),
       exchange_(*for_gradients_, bytes_of_gradients(network), options.exchange),
       stop_(options.stop),
-      sync_batch_norm_(options.sync_batch_norm) {
+      sync_batch_norm_(options.sync_batch_norm),
+      wire_(options.exchange.wire) {
   if (iterator.share() != cluster.share())
     throw Error(message("cluster", "expected an iterator with the share of the cluster, got share ",
-                        iterator.share().index, " of ", iterator.share().machines));
+                        iterator.share().index, " of ", iterator.share().parts));
 }
 
 ClusterUpdater::~ClusterUpdater() { leave_network(); }
@@ -57,14 +62,39 @@ ClusterUpdater::Result ClusterUpdater::update() {
   }
 }
 
-/// Also after each epoch, because devices of several kinds may round differently. All ranks must
-/// exchange in the same way, so they agree on it.
+/// Ranks that differ in one of these would wait for each other, or train with other numbers.
+void ClusterUpdater::expect_agreement() {
+  const nn::IteratorState state = iterator().state();
+  const std::array<std::pair<const char*, double>, 11> facts = {{
+      {"samples of data", static_cast<double>(iterator().dataset().size())},
+      {"samples in a minibatch", static_cast<double>(iterator().batch_size())},
+      {"seed of the order", static_cast<double>(state.seed)},
+      {"complete epochs", static_cast<double>(state.epoch)},
+      {"samples of the epoch before", static_cast<double>(state.position)},
+      {"steps before", static_cast<double>(optimizer().steps())},
+      {"learning rate", learning_rate()},
+      {"seed of the network", static_cast<double>(network().seed())},
+      {"bytes of parameters", static_cast<double>(bytes_of_gradients(network()))},
+      {"kind of exchange", 2.0 * sync_batch_norm_ + (wire_ == ClusterWire::f16 ? 1.0 : 0.0)},
+      {"bytes of a bucket", static_cast<double>(exchange_.bucket_bytes())},
+  }};
+  std::vector<double> all(facts.size() * static_cast<size_t>(cluster_.size()));
+  std::vector<RankPart> parts;
+  constexpr int64_t kBytes = facts.size() * sizeof(double);
+  for (int rank = 0; rank < cluster_.size(); ++rank) parts.push_back({rank * kBytes, kBytes});
+  for (size_t i = 0; i < facts.size(); ++i)
+    all[static_cast<size_t>(cluster_.rank()) * facts.size() + i] = facts[i].second;
+  all_gather(cluster_.ranks(), std::as_writable_bytes(std::span(all)), parts);
+  for (int rank = 1; rank < cluster_.size(); ++rank)
+    for (size_t i = 0; i < facts.size(); ++i)
+      if (const double one = all[static_cast<size_t>(rank) * facts.size() + i]; one != all[i])
+        throw Error(message("cluster", "expected the same on all ranks, got ", facts[i].first, ": ",
+                            all[i], " on rank 0 and ", one, " on rank ", rank, " (",
+                            cluster_.ranks().host(rank), ")"));
+}
+
+/// Devices of several kinds may round differently.
 void ClusterUpdater::share_weights() {
-  if (shared_epoch_ == iterator().epoch()) return;
-  shared_epoch_ = iterator().epoch();
-  float moving = tensors_stay(network().device()) ? 0 : 1;
-  all_reduce(cluster_.ranks(), {&moving, 1});
-  tensors_stay_ = moving == 0;
   for (nn::Parameter& one : network().parameters())
     broadcast(cluster_.ranks(), bytes_of(one.value));
   for (nn::State& one : network().states()) broadcast(cluster_.ranks(), bytes_of(one.value));
@@ -72,34 +102,63 @@ void ClusterUpdater::share_weights() {
     broadcast(cluster_.ranks(), bytes_of(one.value));
 }
 
-ClusterUpdater::Result ClusterUpdater::pass(const nn::Batch& batch, int64_t samples,
-                                            bool overlaps) {
+/// All ranks must exchange in the same way, so they agree on it.
+void ClusterUpdater::begin() {
+  expect_agreement();
+  share_weights();
+  float moving = tensors_stay(network().device()) ? 0 : 1;
+  all_reduce(cluster_.ranks(), {&moving, 1});
+  tensors_stay_ = moving == 0;
+  begun_ = true;
+}
+
+/// The pass of one part of this rank's samples. `first`: its position in the minibatch.
+ClusterUpdater::Result ClusterUpdater::pass(const nn::Batch& part, int64_t first, int64_t samples,
+                                            bool sends) {
   const Device device = network().device();
-  leave_network();
+  network().set_first_sample(first);
   if (sync_batch_norm_ && samples >= cluster_.size())
     network().set_statistics_sum(
         [&](std::span<float> values) { all_reduce(cluster_.ranks(), values); });
-  if (overlaps)
+  if (sends)
     network().set_gradient_hook([&](std::span<Tensor> gradients) { exchange_.add(gradients); });
   const nn::Network::Loss run =
-      network().forward_loss(batch.inputs(device), batch.labels, nn::Phase::train);
-  network().backward(static_cast<double>(batch.labels.dim(0)) / static_cast<double>(samples));
+      network().forward_loss(part.inputs(device), part.labels, nn::Phase::train);
+  network().backward(static_cast<double>(part.labels.dim(0)) / static_cast<double>(samples));
   leave_network();
-  return {run.loss, run.output, batch.labels};
+  return {run.loss, run.output, part.labels};
 }
 
-void ClusterUpdater::exchange_after_pass() {
-  for (Tensor& gradient : network().gradients().values) {
-    exchange_.add({&gradient, 1});
-    if (!tensors_stay_) exchange_.finish();
+/// Only the last part sends gradients, which are then complete.
+ClusterUpdater::Result ClusterUpdater::passes(const nn::Batch& batch, int64_t samples,
+                                              bool overlaps) {
+  const int64_t size = batch.labels.dim(0), first = iterator().share().first(samples);
+  if (std::exchange(size_of_parts_, size) != size)
+    parts_ = network().parts_of_batch(size, nn::Phase::train);
+  const int64_t most = ceil_div(size, parts_);
+  const uint64_t random_position = network().random_position();
+  std::vector<Tensor> outputs;
+  double loss = 0;
+  for (int64_t done = 0; done < size; done += most) {
+    const int64_t count = std::min(most, size - done);
+    const nn::Batch part = {.images = batch.images.slice(0, done, count),
+                            .labels = batch.labels.slice(0, done, count),
+                            .normalization = batch.normalization};
+    network().set_random_position(random_position);
+    const Result one = pass(part, first + done, samples, overlaps && done + count == size);
+    loss += static_cast<double>(one.loss.item()) * static_cast<double>(count) /
+            static_cast<double>(samples);
+    outputs.push_back(one.output);
   }
+  return {Tensor::full({1}, static_cast<float>(loss), Device::cpu()),
+          outputs.size() == 1 ? outputs[0] : concatenate(outputs, 0), batch.labels};
 }
 
 ClusterUpdater::Result ClusterUpdater::step() {
   expect_restored();
-  share_weights();
+  if (!begun_) begin();
   const double rate = learning_rate();
-  const int64_t samples = samples_of_step(), first = iterator().share().first(samples);
+  const int64_t samples = samples_of_step();
   network().zero_grad();
   const nn::Batch& batch = next_batch();
   const double share = static_cast<double>(batch.labels.dim(0)) / static_cast<double>(samples);
@@ -107,15 +166,23 @@ ClusterUpdater::Result ClusterUpdater::step() {
   const bool overlaps = samples >= cluster_.size() && tensors_stay_;
   const uint64_t random_position = network().random_position();
   Result own{.loss = {}, .output = {}, .labels = batch.labels};
-  network().set_first_sample(first);
-  if (share > 0) own = pass(batch, samples, overlaps);
+  if (share > 0) own = passes(batch, samples, overlaps);
   network().set_first_sample(0);
   network().set_random_position(random_position + 1);
   if (!overlaps) exchange_after_pass();
   exchange_.finish();
   average_states(share);
   optimizer().step(network().parameters(), network().gradients(), rate);
-  return share_results(own, share, samples);
+  Result whole = share_results(own, samples);
+  if (iterator().is_new_epoch()) share_weights();
+  return whole;
+}
+
+void ClusterUpdater::exchange_after_pass() {
+  for (Tensor& gradient : network().gradients().values) {
+    exchange_.add({&gradient, 1});
+    if (!tensors_stay_) exchange_.finish();
+  }
 }
 
 void ClusterUpdater::average_states(double share) {
@@ -133,50 +200,47 @@ void ClusterUpdater::average_states(double share) {
 }
 
 /// One message for the loss, the end of the training, and the outputs and labels of each sample.
-ClusterUpdater::Result ClusterUpdater::share_results(const Result& own, double share,
-                                                     int64_t samples) {
-  const Shape output = network().output_shape();
-  const int64_t classes = output.rank() == 1 ? output[0] : 0;
-  const auto numbers = [&](int64_t rows) { return 2 + rows * (classes + 1); };
+ClusterUpdater::Result ClusterUpdater::share_results(const Result& own, int64_t samples) {
+  const int64_t values = network().output_shape().elements();  // of a sample's output
   std::vector<RankPart> parts;
   int64_t end = 0;
   for (int rank = 0; rank < cluster_.size(); ++rank) {
-    const int64_t count = numbers(part_of_rank(samples, rank, cluster_.size()).count);
-    parts.push_back({4 * end, 4 * count});
-    end += count;
+    const int64_t rows = part_of_rank(samples, rank, cluster_.size()).count;
+    parts.push_back({4 * end, 4 * (2 + rows * (values + 1))});
+    end += 2 + rows * (values + 1);
   }
   std::vector<float> all(static_cast<size_t>(end));
   float* to = all.data() + parts[static_cast<size_t>(cluster_.rank())].first / 4;
-  to[0] = share > 0 ? static_cast<float>(share) * own.loss.item() : 0;
+  const int64_t own_rows = own.labels.dim(0);
   to[1] = stop_ && stop_() ? 1.0f : 0.0f;
-  const int64_t rows = own.labels.dim(0);
-  if (rows > 0) {
-    if (classes > 0) std::copy_n(own.output.contiguous().data<float>(), rows * classes, to + 2);
-    std::memcpy(to + 2 + rows * classes, own.labels.data<int32_t>(), static_cast<size_t>(4 * rows));
+  if (own_rows > 0) {
+    to[0] = own.loss.item();
+    std::copy_n(own.output.contiguous().data<float>(), own_rows * values, to + 2);
+    std::memcpy(to + 2 + own_rows * values, own.labels.data<int32_t>(),
+                static_cast<size_t>(4 * own_rows));
   }
   all_gather(cluster_.ranks(), std::as_writable_bytes(std::span(all)), parts);
 
-  Result whole{
-      .loss = {},
-      .output = classes > 0 ? Tensor({samples, classes}, DType::f32, Device::cpu()) : own.output,
-      .labels = Tensor({samples}, DType::i32, Device::cpu())};
+  Shape shape = {samples};
+  for (const int64_t dim : network().output_shape()) shape.push_back(dim);
+  Result whole{.loss = {},
+               .output = Tensor(shape, DType::f32, Device::cpu()),
+               .labels = Tensor({samples}, DType::i32, Device::cpu())};
+  auto* outputs = whole.output.overwrite<float>();
+  auto* labels = whole.labels.overwrite<int32_t>();
   float loss = 0, stops = 0;
-  int64_t done = 0;
   for (int rank = 0; rank < cluster_.size(); ++rank) {
     const float* from = all.data() + parts[static_cast<size_t>(rank)].first / 4;
-    const int64_t count = part_of_rank(samples, rank, cluster_.size()).count;
+    const int64_t rows = part_of_rank(samples, rank, cluster_.size()).count;
     loss += from[0];
     stops += from[1];
-    if (classes > 0)
-      std::copy_n(from + 2, count * classes, whole.output.mutable_data<float>() + done * classes);
-    if (count > 0)
-      std::memcpy(whole.labels.mutable_data<int32_t>() + done, from + 2 + count * classes,
-                  static_cast<size_t>(4 * count));
-    done += count;
+    outputs = std::copy_n(from + 2, rows * values, outputs);
+    if (rows > 0) std::memcpy(labels, from + 2 + rows * values, static_cast<size_t>(4 * rows));
+    labels += rows;
   }
   stopped_ = stops > 0;
   whole.loss = Tensor::full({1}, loss, network().device());
-  if (classes > 0) whole.output = whole.output.to(network().device());
+  whole.output = whole.output.to(network().device());
   return whole;
 }
 

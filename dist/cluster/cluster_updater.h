@@ -22,7 +22,8 @@ struct ClusterTrainingOptions {
   std::function<bool()> stop = {};
 };
 
-/// All ranks must have the same network, optimizer, data and schedule. Weights are those of rank 0.
+/// All ranks must have the same network, optimizer, data and schedule. The first update() throws
+/// Error with a rank that differs. Weights are those of rank 0.
 /// The gradients equal those of one machine with the whole minibatch, up to the order of sums. The
 /// statistics of batch normalization are those of a rank's own samples, unless sync_batch_norm is
 /// set. The running statistics are averaged over the ranks. The same cluster gives the same bits in
@@ -36,8 +37,8 @@ class ClusterUpdater : public nn::Updater {
                  const ClusterTrainingOptions& options = {});
   ~ClusterUpdater() override;
 
-  /// The loss and the outputs of the whole minibatch, on every rank. Throws RankFailed if another
-  /// rank failed.
+  /// Returns the loss and the outputs of the whole minibatch, on every rank. After an error, the
+  /// process must end: Cluster::fail().
   Result update() override;
   bool computes_alone() const override { return false; }
 
@@ -46,19 +47,24 @@ class ClusterUpdater : public nn::Updater {
 
  private:
   Result step();
+  void begin();
+  void expect_agreement();
   void share_weights();
   void leave_network();
-  Result pass(const nn::Batch& batch, int64_t samples, bool overlaps);
+  Result passes(const nn::Batch& batch, int64_t samples, bool overlaps);
+  Result pass(const nn::Batch& part, int64_t first, int64_t samples, bool sends);
   void exchange_after_pass();
   void average_states(double share);
-  Result share_results(const Result& own, double share, int64_t samples);
+  Result share_results(const Result& own, int64_t samples);
 
   Cluster& cluster_;
   std::unique_ptr<Communicator> for_gradients_;
   GradientExchange exchange_;
   std::function<bool()> stop_;
   bool sync_batch_norm_;
-  int64_t shared_epoch_ = -1;
+  ClusterWire wire_;
+  bool begun_ = false;
+  int64_t size_of_parts_ = 0, parts_ = 1;  // of this rank's samples, because of its memory
   bool stopped_ = false;
   bool tensors_stay_ = true;  // on all ranks, in their places in host memory
 };

@@ -2,6 +2,7 @@
 #include "dist/cluster/collectives.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -14,6 +15,11 @@ namespace {
 constexpr int64_t kSmall = 4096;
 /// The next segment travels while the last one is added.
 constexpr int64_t kSegment = 1 << 16;
+
+/// Halves have no infinity here: it becomes NaN, so that training stops.
+constexpr uint16_t kNotFinite = 0x7e00;
+uint16_t to_wire(float value) { return std::isfinite(value) ? to_half(value) : kNotFinite; }
+float from_wire(uint16_t half) { return half == kNotFinite ? NAN : from_half(half); }
 
 int64_t wire_size(ClusterWire wire) { return wire == ClusterWire::f32 ? 4 : 2; }
 
@@ -30,7 +36,7 @@ class Outgoing {
       return;
     }
     halves_.reserve(values.size());
-    for (const float value : values) halves_.push_back(to_half(value));
+    for (const float value : values) halves_.push_back(to_wire(value));
     bytes_ = std::as_bytes(std::span(halves_));
   }
   ByteView bytes() const { return bytes_; }
@@ -60,7 +66,7 @@ class Incoming {
       return;
     }
     const auto* halves = reinterpret_cast<const uint16_t*>(memory_.data());
-    for (size_t i = 0; i < to_.size(); ++i) to_[i] = (adds_ ? to_[i] : 0) + from_half(halves[i]);
+    for (size_t i = 0; i < to_.size(); ++i) to_[i] = (adds_ ? to_[i] : 0) + from_wire(halves[i]);
   }
 
  private:
@@ -122,7 +128,7 @@ class RingStep {
 
 void round_to_wire(std::span<float> values, ClusterWire wire) {
   if (wire == ClusterWire::f32) return;
-  for (float& value : values) value = from_half(to_half(value));
+  for (float& value : values) value = from_wire(to_wire(value));
 }
 
 /// The ranks beyond a power of two give their values to another rank, and get the sums from it. The

@@ -21,7 +21,8 @@ RankPart part_of_rank(int64_t count, int rank, int ranks);
 
 /// Replaces the values by the sums over all ranks. Large arrays go around a ring (Patarasuk and
 /// Yuan 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations"), small ones
-/// by recursive doubling. With f16, values beyond 65504 become 65504.
+/// by recursive doubling, always as f32. With f16, values beyond 65504 become 65504. Infinity and
+/// NaN become NaN.
 void all_reduce(Communicator& ranks, std::span<float> values, ClusterWire wire = ClusterWire::f32);
 
 /// The first half of all_reduce(): afterwards, a rank's own part has the sums, and the rest of

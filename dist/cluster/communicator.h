@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Communicator: messages between the ranks of a group, each of which runs the same program. The
-// names are MPI's. LocalRanks (dist/cluster/local_ranks.h) has ranks in one process, and
-// mpi_communicator() (dist/cluster/mpi.h) has those of mpirun.
+// Communicator: messages between the ranks of a group. Each rank runs the same program. The names
+// are MPI's. dist/cluster/mpi.h has the ranks of mpirun. Tests run ranks in one process.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@
 
 namespace kaiseki::dist {
 
-/// Another rank ended before its work was done, or sent what nobody expected.
+/// A message failed, or this process called cancel(). If another process fails, MPI ends the job.
 class RankFailed : public Error {
  public:
   using Error::Error;
@@ -43,14 +42,15 @@ class Communicator {
 
   /// Both return at once.
   virtual std::unique_ptr<Transfer> send(int to, ByteView message) = 0;
-  /// The message must have as many bytes as `memory`.
+  /// The message must have as many bytes as `memory`. Others throw RankFailed in wait(). With MPI,
+  /// a longer message may damage the memory of the process.
   virtual std::unique_ptr<Transfer> receive(int from, std::span<std::byte> memory) = 0;
 
   /// A communicator of the ranks that give the same group. Its ranks are ordered by `order`, then
   /// by rank(). All ranks must call it. It is for another thread, or for a part of the ranks.
   virtual std::unique_ptr<Communicator> split(int group, int order) = 0;
 
-  /// This rank cannot go on: call it while the exception is handled. The transfers of all
+  /// Call it in a handler if this rank cannot go on. From then on, the transfers of all
   /// communicators in this process throw RankFailed. Any thread may call it.
   virtual void cancel() noexcept = 0;
 };

@@ -42,6 +42,8 @@ class GradientExchange {
   /// Returns when all sums are there. Throws the error of a rank or of the network.
   void finish();
 
+  uint64_t bucket_bytes() const { return bucket_bytes_; }
+
   /// Since the start.
   struct Seconds {
     double exchanging = 0;  // of the thread

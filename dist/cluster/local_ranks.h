@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranks in one process, a thread each. For tests, and to plan without a cluster.
+// Ranks in one process, with a thread each, for tests.
 #pragma once
 
 #include <functional>

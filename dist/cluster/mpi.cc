@@ -39,6 +39,9 @@ void check(int status, const char* call) {
 class Session {
  public:
   Session() {
+    int before = 0;
+    MPI_Initialized(&before);
+    if (before) throw Error(message("cluster", "expected no other use of MPI in this process"));
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     if (provided < MPI_THREAD_MULTIPLE)
@@ -47,7 +50,7 @@ class Session {
   }
   /// The other ranks would wait for one that an exception ends.
   ~Session() {
-    if (std::uncaught_exceptions() > 0) end_all_ranks(1);
+    if (cancelled || std::uncaught_exceptions() > 0) end_all_ranks(1);
     MPI_Finalize();
   }
   Session(const Session&) = delete;
@@ -112,7 +115,7 @@ class MpiCommunicator : public Communicator {
           "MPI_Allgather");
   }
   ~MpiCommunicator() override {
-    if (std::uncaught_exceptions() == 0) MPI_Comm_free(&handle_);
+    if (!cancelled && std::uncaught_exceptions() == 0) MPI_Comm_free(&handle_);
   }
 
   int rank() const override { return rank_; }

@@ -12,8 +12,8 @@ namespace kaiseki::dist {
 bool has_mpi();
 
 /// All ranks of mpirun. A program that mpirun did not start is one rank. MPI ends with the last
-/// communicator, and cannot start again. If an exception ends it, all ranks end. Throws Error in a
-/// build without MPI, or if MPI takes no calls from several threads.
+/// communicator, and cannot start again. If that happens after cancel() or by an exception, all
+/// ranks end. Throws Error in a build without MPI, or if MPI was started before.
 std::unique_ptr<Communicator> mpi_communicator();
 
 /// Ends all ranks with this status, without destructors. mpirun prints that it was asked to.

@@ -5,13 +5,12 @@
 #include <kaiseki/cluster.h>
 
 #include <cstdio>
+#include <exception>
 
 using namespace kaiseki;
 
-int main(int argc, char** argv) {
-  dist::Cluster cluster;
-  nn::Network network =
-      nn::Network::load(argc > 1 ? argv[1] : "models/lenet.json", Device::automatic());
+int train(dist::Cluster& cluster, const char* file) {
+  nn::Network network = nn::Network::load(file, Device::automatic());
   nn::Iterator batches(nn::open_dataset({.spec = "digits:2000"}),
                        {.batch_size = 64, .share = cluster.share()});
   nn::Optimizer optimizer({.name = "momentum"});
@@ -22,4 +21,13 @@ int main(int argc, char** argv) {
       dist::evaluate_on(cluster, network, nn::open_dataset({.spec = "digits:500", .train = false}));
   if (cluster.rank() == 0) std::printf("%d ranks: %.1f %%\n", cluster.size(), 100 * test.top1);
   return test.top1 > 0.9 ? 0 : 1;
+}
+
+int main(int argc, char** argv) {
+  dist::Cluster cluster;
+  try {
+    return train(cluster, argc > 1 ? argv[1] : "models/lenet.json");
+  } catch (const std::exception& error) {
+    cluster.fail(error);
+  }
 }

@@ -194,8 +194,8 @@ Iterator::Iterator(std::shared_ptr<const Dataset> dataset, const IteratorOptions
     throw Error(message("iterator", "expected a data set with samples, got an empty one"));
   if (options.workers && *options.workers < 1)
     throw Error(message("iterator", "expected 1 or more workers, got ", *options.workers));
-  if (options.share.index < 0 || options.share.index >= options.share.machines)
-    throw Error(message("iterator", "expected a share from 0 to ", options.share.machines - 1,
+  if (options.share.index < 0 || options.share.index >= options.share.parts)
+    throw Error(message("iterator", "expected a share from 0 to ", options.share.parts - 1,
                         ", got ", options.share.index));
   set_batch_size(options.batch_size);
   state_.seed = options_.seed;

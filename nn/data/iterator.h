@@ -11,12 +11,12 @@
 
 namespace kaiseki::nn {
 
-/// Batches are divided evenly, in the order of machines.
+/// A part of each batch. Batches are divided evenly, in order.
 struct BatchShare {
-  int index = 0, machines = 1;
+  int index = 0, parts = 1;
 
-  int64_t first(int64_t batch) const { return batch * index / machines; }
-  int64_t count(int64_t batch) const { return batch * (index + 1) / machines - first(batch); }
+  int64_t first(int64_t batch) const { return batch * index / parts; }
+  int64_t count(int64_t batch) const { return batch * (index + 1) / parts - first(batch); }
   bool operator==(const BatchShare&) const = default;
 };
 
@@ -29,8 +29,7 @@ struct IteratorOptions {
   std::optional<int> workers = {};
   int prefetch = 4;    // batches prepared ahead, at least workers + 1
   bool files = false;  // also reads Batch::files
-  /// Of several machines that share each batch: next() returns the samples of this one. They may be
-  /// none. All else counts whole batches.
+  /// next() returns this part of each batch, which may be empty. All else counts whole batches.
   BatchShare share = {};
 };
 

@@ -15,7 +15,7 @@ TEST_CASE("gradient hook: each gradient comes once, complete, from the last laye
       {"name": "a", "type": "convolution", "kernel_size": 3, "output_channels": 4},
       {"name": "n", "type": "batch_normalization"}, {"name": "r", "type": "relu"},
       {"name": "f", "type": "fully_connected", "output_size": 3},
-      {"name": "h", "type": "fully_connected", "output_size": 2, "input": "r"}],
+      {"name": "h", "type": "fully_connected", "output_size": 2, "inputs": ["r"]}],
       "outputs": ["f", "h"]})",
                                    "test", Device::cpu());
   network.initialize(3);
@@ -27,8 +27,9 @@ TEST_CASE("gradient hook: each gradient comes once, complete, from the last laye
       values.push_back(one.to_vector());
     }
   });
-  const Tensor x = Tensor::full({5, 2, 6, 6}, 0.5f);
-  const Tensor labels = Tensor::from(std::vector<int32_t>{0, 1, 2, 0, 1}, {5});
+  const Tensor x = Tensor::full({5, 2, 6, 6}, 0.5f, Device::cpu());
+  const std::vector<int32_t> classes = {0, 1, 2, 0, 1};
+  const Tensor labels = Tensor::from(std::span<const int32_t>(classes), {5}, Device::cpu());
   for (int pass = 0; pass < 2; ++pass) {
     places.clear(), values.clear();
     network.zero_grad();

@@ -12,20 +12,21 @@
 namespace kaiseki::nn {
 namespace {
 
-constexpr int64_t kBatch = 8;
+constexpr int64_t kStepBatch = 8;
 constexpr const char* kNetwork = R"({"inputs": {"x": {"shape": [2, 10, 10]}}, "layers": [
     {"name": "a", "type": "convolution", "kernel_size": 3, "output_channels": 4, "bias": false},
     {"name": "n", "type": "batch_normalization"},
     {"name": "b", "type": "convolution", "kernel_size": 3, "output_channels": 5, "bias": false},
     {"name": "f", "type": "fully_connected", "output_size": 3}]})";
-constexpr double kA = kBatch * 4 * 64 * 2 * 9, kB = kBatch * 5 * 36 * 4 * 9, kF = kBatch * 3 * 180;
+constexpr double kA = kStepBatch * 4 * 64 * 2 * 9, kB = kStepBatch * 5 * 36 * 4 * 9,
+                 kF = kStepBatch * 3 * 180;
 
 /// The times of the layers a, n, b and f.
 std::vector<StepTime> times(const DeviceRates& rates, const KnownSeconds& known = {}) {
   const Graph graph = build_graph(parse_network(kNetwork, "test"));
   const ExecutionPlan plan =
       make_execution_plan(graph, {.phase = Phase::train, .loss = true, .backward = true});
-  std::vector<StepTime> all = step_times(graph, plan, kBatch, rates, known);
+  std::vector<StepTime> all = step_times(graph, plan, kStepBatch, rates, known);
   REQUIRE(all.size() >= 4);
   return all;
 }
@@ -44,7 +45,7 @@ TEST_CASE("step times: products by the rate of multiply-adds") {
 
 TEST_CASE("step times: other steps by the bytes that they read and write") {
   const std::vector<StepTime> steps = times({.multiply_adds = 1e30, .bytes = 1e6});
-  constexpr double kNormalized = 2.0 * kBatch * 4 * 64 * sizeof(float);
+  constexpr double kNormalized = 2.0 * kStepBatch * 4 * 64 * sizeof(float);
   CHECK(steps[1].forward == doctest::Approx(kNormalized / 1e6));
   CHECK(steps[1].backward == doctest::Approx(2 * kNormalized / 1e6));
 }
@@ -53,7 +54,7 @@ TEST_CASE("step times: a convolution that was measured takes the measured time")
   int asked = 0;
   const KnownSeconds known = [&](const ConvProblem& problem) -> std::optional<double> {
     ++asked;
-    CHECK(problem.n == kBatch);
+    CHECK(problem.n == kStepBatch);
     if (problem.c == 2) return {};
     return problem.direction == ConvDirection::forward         ? 3.0
            : problem.direction == ConvDirection::backward_data ? 5.0
