@@ -162,9 +162,9 @@ std::string ClusterTraining::where() {
 
 std::string ClusterTraining::summary() const {
   const dist::GradientExchange::Seconds seconds = updater_->exchange_seconds();
-  if (seconds.exchanging == 0) return "no gradients were exchanged";
+  if (cluster_.size() == 1 || seconds.exchanging == 0) return "no gradients were exchanged";
   const double hidden = std::max(0.0, 1 - seconds.waiting / seconds.exchanging);
-  return "gradients: " + format_duration(seconds.exchanging) + " on their way, " +
+  return "gradients: " + format_number("%.3g", seconds.exchanging) + " s on their way, " +
          format_percent(hidden, 0) + " of it beside the backward pass";
 }
 

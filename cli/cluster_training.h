@@ -34,7 +34,7 @@ class ClusterTraining {
 
   /// "4 ranks on node1, node2"
   std::string where();
-  /// "gradients: 0:12 on their way, 94 % of it beside the backward pass"
+  /// "gradients: 12.3 s on their way, 94 % of it beside the backward pass"
   std::string summary() const;
 
  private:
