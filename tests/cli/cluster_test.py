@@ -27,9 +27,13 @@ def mpirun_is_there():
     return False
 
 
+# mpirun gives rank 0 a terminal, whatever its own output is.
+SETTINGS = {"KAISEKI_THREADS": "1", "TERM": "dumb", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
 def start(ranks, *arguments, env=None):
     """Starts kaiseki on so many ranks, each with one thread."""
-    settings = {**os.environ, "KAISEKI_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **(env or {})}
+    settings = {**os.environ, **SETTINGS, **(env or {})}
     return subprocess.Popen(["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none", KAISEKI, *map(str, arguments)],
                             env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -145,7 +149,7 @@ def a_stopped_rank_delays_the_others():
 
 def with_other_rank(what, *arguments):
     """Trains on two ranks. Rank 1 runs a line of the shell first, in which "$@" is the command."""
-    settings = {**os.environ, "KAISEKI_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    settings = {**os.environ, **SETTINGS}
     script = f'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then {what}; fi; exec "$@"'
     command = [KAISEKI, "train", LENET, *DATA, *map(str, arguments), "--cluster", "data"]
     return ends(subprocess.Popen(["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", "sh", "-c", script, "sh", *command],
