@@ -40,7 +40,7 @@ if(KAISEKI_OPENCL)
 endif()
 set(KAISEKI_HAS_MPI OFF)
 if(KAISEKI_MPI AND NOT EMSCRIPTEN AND NOT KAISEKI_SANITIZE)  # sanitizers report MPI's own leaks
-  find_package(MPI COMPONENTS C)  # libopenmpi-dev
+  find_package(MPI QUIET COMPONENTS C)  # libopenmpi-dev
   set(KAISEKI_HAS_MPI ${MPI_C_FOUND})
 endif()
 if(KAISEKI_DIST)
