@@ -33,7 +33,8 @@ class Cluster {
   /// "rank 1 of 4 on node7"
   std::string name() const;
   /// The part of each minibatch that this rank computes.
-  nn::BatchShare share() const { return {.index = rank(), .parts = size()}; }
+  nn::BatchShare share() const { return share_of(rank()); }
+  nn::BatchShare share_of(int rank) const { return {.index = rank, .parts = size()}; }
 
   /// Prints the error with the name of the rank to stderr, and ends all ranks with status 1. The
   /// other ranks would wait for this one.

@@ -46,7 +46,7 @@ nn::Evaluation nothing_of(const nn::Network& network) {
   return nothing;
 }
 
-/// Sums are in f32, which has every count up to 2^24.
+/// Adds in f32. Counts up to 2^24 are exact.
 void sum(Communicator& ranks, nn::Evaluation& evaluation) {
   const auto samples = static_cast<float>(evaluation.samples);
   std::vector<float> totals = {samples, samples * static_cast<float>(evaluation.loss),
@@ -68,7 +68,7 @@ nn::Evaluation evaluate_on(Cluster& cluster, nn::Network& network,
                            std::shared_ptr<const nn::Dataset> data,
                            const nn::EvaluateOptions& options) {
   if (data->size() == 0) throw Error(message("cluster", "expected samples to evaluate, got none"));
-  const RankPart part = part_of_rank(data->size(), cluster.rank(), cluster.size());
+  const RankPart part = {cluster.share().first(data->size()), cluster.share().count(data->size())};
   try {
     nn::Evaluation evaluation = part.count > 0
                                     ? evaluate(network, part_of(std::move(data), part), options)

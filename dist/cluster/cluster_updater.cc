@@ -205,7 +205,7 @@ ClusterUpdater::Result ClusterUpdater::share_results(const Result& own, int64_t 
   std::vector<RankPart> parts;
   int64_t end = 0;
   for (int rank = 0; rank < cluster_.size(); ++rank) {
-    const int64_t rows = part_of_rank(samples, rank, cluster_.size()).count;
+    const int64_t rows = cluster_.share_of(rank).count(samples);
     parts.push_back({4 * end, 4 * (2 + rows * (values + 1))});
     end += 2 + rows * (values + 1);
   }
@@ -231,7 +231,7 @@ ClusterUpdater::Result ClusterUpdater::share_results(const Result& own, int64_t 
   float loss = 0, stops = 0;
   for (int rank = 0; rank < cluster_.size(); ++rank) {
     const float* from = all.data() + parts[static_cast<size_t>(rank)].first / 4;
-    const int64_t rows = part_of_rank(samples, rank, cluster_.size()).count;
+    const int64_t rows = cluster_.share_of(rank).count(samples);
     loss += from[0];
     stops += from[1];
     outputs = std::copy_n(from + 2, rows * values, outputs);

@@ -17,7 +17,7 @@
 namespace kaiseki::dist {
 namespace {
 
-/// What all ranks share.
+/// The state that all ranks share.
 struct Process {
   std::mutex mutex;
   std::condition_variable changed;

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: MIT
 """kaiseki train --cluster on the ranks of mpirun."""
-import array
 import json
 import os
 import pathlib
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import time
 
-from support import KAISEKI, LENET, check, deep_network, kaiseki, main, refuses, skip, until, until_logged, works
+from support import KAISEKI, LENET, check, deep_network, kaiseki, main, refuses, skip, until, until_logged, weights, works
 
 DATA = ["--data", "digits:600:1", "--test-limit", "100", "--device", "cpu", "--deterministic"]
 
@@ -47,16 +45,6 @@ def train(ranks, *arguments, env=None):
     done = ends(start(ranks, "train", LENET, *DATA, *arguments, "--cluster", "data", env=env))
     check(done.returncode == 0, f"status 0 on {ranks} ranks", f"got {done.returncode}\n{done.stdout}{done.stderr}")
     return done
-
-
-def weights(file):
-    """Returns the tensors of a safetensors file."""
-    data = pathlib.Path(file).read_bytes()
-    length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + length])
-    header.pop("__metadata__", None)
-    return {name: array.array("f", data[8 + length + at["data_offsets"][0]:8 + length + at["data_offsets"][1]])
-            for name, at in header.items() if at["dtype"] == "F32"}
 
 
 def check_close(a, b, tolerance, what):

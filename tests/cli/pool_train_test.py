@@ -3,7 +3,6 @@
 """Training over a pool by the command: nodes join, one is killed, another joins. The weights are those of one
 machine.
 """
-import array
 import http.client
 import json
 import math
@@ -11,12 +10,11 @@ import os
 import pathlib
 import re
 import signal
-import struct
 import subprocess
 import time
 
 from pool import Socket, end, until
-from support import KAISEKI, LENET, ROOT, check, main, refuses, works
+from support import KAISEKI, LENET, ROOT, check, main, refuses, weights, works
 
 DATA = ["--data", "digits:768:1", "--seed", 3]
 RUN = ["train", LENET, *DATA]
@@ -34,16 +32,6 @@ SMOOTH = {"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": [
     {"name": "act3", "type": "tanh"},
     {"name": "fc4", "type": "fully_connected", "output_size": 10},
     {"name": "probability", "type": "softmax"}]}
-
-
-def weights(file):
-    """Reads the tensors of a safetensors file by name."""
-    data = pathlib.Path(file).read_bytes()
-    size = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + size])
-    header.pop("__metadata__", None)
-    return {name: array.array("f", data[8 + size + tensor["data_offsets"][0]:8 + size + tensor["data_offsets"][1]])
-            for name, tensor in header.items()}
 
 
 def difference(found, expected):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The shared parts of the command's tests. Each test is a script: SCRIPT KAISEKI. It runs in its own folder."""
+import array
 import atexit
 import functools
 import json
@@ -10,6 +11,7 @@ import pty
 import re
 import select
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -131,6 +133,16 @@ def device_forms():
 
 def train(*arguments, data="digits:600:1", **options):
     return works("train", LENET, "--data", data, "--test-limit", 100, *arguments, **options)
+
+
+def weights(file):
+    """Reads the tensors of a safetensors file by name."""
+    data = pathlib.Path(file).read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + size])
+    header.pop("__metadata__", None)
+    return {name: array.array("f", data[8 + size + tensor["data_offsets"][0]:8 + size + tensor["data_offsets"][1]])
+            for name, tensor in header.items()}
 
 
 def opencl_is_there():

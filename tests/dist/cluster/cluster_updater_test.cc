@@ -120,7 +120,7 @@ class Watched : public Borrowed {
   std::atomic<double>& first_;
 };
 
-/// What each rank has after the training. Ranks other than 0 start with other weights.
+/// Returns the results of each rank. Ranks other than 0 start with other weights.
 std::vector<Trained> train_on(int ranks, const Case& of) {
   std::vector<Trained> all(static_cast<size_t>(ranks));
   run_local_ranks(ranks, [&](Communicator& rank) {
