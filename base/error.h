@@ -77,6 +77,8 @@ class OutOfMemory : public Error {
     uint64_t budget = 0;  // 0: no limit except the device's own
   };
   OutOfMemory(std::string_view device, const Bytes& bytes, std::string_view cause = {});
+  /// The same error with the work that needed the memory: "the forward step of layer conv1".
+  OutOfMemory(const OutOfMemory& error, std::string_view work);
   Bytes bytes;
 };
 

@@ -44,6 +44,12 @@ TEST_CASE("error: OutOfMemory has the place memory") {
   CHECK(error.cause() ==
         "cpu is out of memory: asked for 2.0 KiB, in use 1.0 KiB, cached 0 B; use a smaller batch");
   CHECK(error.what() == "[memory] " + std::string(error.cause()));
+  const OutOfMemory limited("cpu", {.asked = 2048, .used = 1024, .budget = 2560});
+  CHECK(limited.cause().find("budget 2.5 KiB, missing 512 B;") != std::string_view::npos);
+  const OutOfMemory named(error, "the forward step of layer conv1");
+  CHECK(named.cause() ==
+        std::string(error.cause()) + "; needed by the forward step of layer conv1");
+  CHECK(named.bytes.asked == 2048);
 }
 
 TEST_CASE("error: ParseError gives its text without the source") {

@@ -389,7 +389,8 @@ TEST_CASE("the message of a refusal matches the request") {
   Allocator allocator("test", raw, 1000000);
   CHECK_THROWS_WITH_AS(allocator.allocate(1000000),
                        "[memory] test is out of memory: asked for 1.0 MiB, in use 0 B, cached 0 B, "
-                       "budget 976.6 KiB; use a smaller batch or a larger KAISEKI_DEVICE_MEMORY",
+                       "budget 976.6 KiB, missing 47.4 KiB; use a smaller batch or a larger "
+                       "KAISEKI_DEVICE_MEMORY",
                        OutOfMemory);
   allocator.set_budget({});
   raw.most_live = 0;
