@@ -27,9 +27,8 @@ class Pool {
 
   // The author's side. A method throws Error if an id is unknown or a spec is not valid. When it
   // returns, the change is on the disk.
-  /// If the project has a `lapse`, tick() removes it when renew() is not called for so many
-  /// seconds. So nothing is left of an author that was killed. A restart of the pool renews all
-  /// projects.
+  /// If renew() is not called for `lapse` seconds, tick() deletes the project. This removes the
+  /// projects of authors that were killed. A restart of the pool renews all projects.
   ProjectId create_project(const std::string& name, double weight = 1,
                            std::optional<double> lapse = {});
   void renew(ProjectId project);
@@ -101,7 +100,7 @@ class Pool {
   /// it is also a failed attempt. The node gets the ticket again only if no other node could
   /// compute it.
   Answer give_back(const NodeId& node, const std::string& token, const std::string& error = {});
-  /// As give_back(), of a node that was asked to: this is no failure.
+  /// As give_back(), but the coordinator asked for it. It does not count as a failure.
   Answer take_back(const NodeId& node, const std::string& token);
   /// The node's leases end. A late result still counts while the ticket is open.
   void disconnected(const NodeId& node);

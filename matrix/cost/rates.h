@@ -23,8 +23,8 @@ struct DeviceRates {
   std::optional<LinkRates> link = {};  // nothing if no tensor can leave
 };
 
-/// Measures the rates once in a process, in about half a second. A rate of the tuning file
-/// stays if the new one differs by at most 20 %. If a policy measures nothing, or memory is
+/// Measures the rates once in a process, in about half a second. Keeps the rate in the tuning file
+/// if the measured one is within 20 % of it. If a policy measures nothing, or memory is
 /// short, the rates of the file count. Unknown rates are then fixed. A fixed rate never enters the
 /// file.
 DeviceRates device_rates(Device device);

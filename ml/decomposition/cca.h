@@ -36,8 +36,8 @@ class CCA {
     Tensor x, y;
   };
   Scores transform(const Tensor& x, const Tensor& y) const;
-  /// y from x, by least squares on the projections of x: f32 [n, q], or [n] after fit() with [n].
-  /// scikit-learn takes the loadings of y for the coefficients, which fit the projections of y.
+  /// Predicts y by least squares on the projections of x: f32 [n, q], or [n] after fit() with [n].
+  /// scikit-learn uses the loadings of y instead.
   Tensor predict(const Tensor& x) const;
   double score(const Tensor& x, const Tensor& y) const;  // R^2 of predict()
   /// Writes or reads the fitted state, for files. Reading throws ParseError.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In a page, tensors are on the CPU. Only kaiseki/arrays has these operations there. In the other
-// modules only code for other devices uses them, so the linker leaves out their kernels.
+// Pages have only the CPU. There, only kaiseki/arrays calls these operations. This stub leaves
+// their kernels out of the other modules.
 #include "matrix/backend/kernel_table.h"
 
 namespace kaiseki::cpu {
