@@ -121,12 +121,14 @@ ByteVector read_file(const fs::path& path, uint64_t limit) {
   return FileSource(path).read_all(limit);
 }
 
-void write_file_atomic(const fs::path& path, std::span<const ByteView> parts) {
+void write_file_atomic(const fs::path& path, const FileParts& write) {
+  const auto write_to = [&](const Descriptor& descriptor) {
+    write([&](ByteView part) { write_all(descriptor.value(), part, path); });
+  };
   if (is_special(path)) {
     Descriptor descriptor(path, O_WRONLY);
     if (descriptor.value() < 0) throw_errno("write", path, errno);
-    for (ByteView part : parts) write_all(descriptor.value(), part, path);
-    return;
+    return write_to(descriptor);
   }
   const fs::path target = target_of(path);
   Temporary temporary{temporary_beside(target)};
@@ -135,7 +137,7 @@ void write_file_atomic(const fs::path& path, std::span<const ByteView> parts) {
     temporary.keep = true;
     throw_errno("write", path, errno);
   }
-  for (ByteView part : parts) write_all(descriptor.value(), part, path);
+  write_to(descriptor);
   if (::fsync(descriptor.value()) != 0 && errno != EINVAL) throw_errno("write", path, errno);
   if (descriptor.close() != 0) throw_errno("write", path, errno);
   if (::rename(temporary.path.c_str(), target.c_str()) != 0) throw_errno("write", path, errno);
@@ -143,8 +145,14 @@ void write_file_atomic(const fs::path& path, std::span<const ByteView> parts) {
   sync_folder(target);
 }
 
+void write_file_atomic(const fs::path& path, std::span<const ByteView> parts) {
+  write_file_atomic(path, [&](const auto& append) {
+    for (const ByteView part : parts) append(part);
+  });
+}
+
 void write_file_atomic(const fs::path& path, ByteView bytes) {
-  write_file_atomic(path, std::span(&bytes, 1));
+  write_file_atomic(path, [&](const auto& append) { append(bytes); });
 }
 
 void expect_writable(const fs::path& path) {

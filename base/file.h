@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,10 @@ ByteVector read_file(const std::filesystem::path& path, uint64_t limit = uint64_
 /// file is unchanged, and the temporary file is deleted.
 void write_file_atomic(const std::filesystem::path& path, std::span<const ByteView> parts);
 void write_file_atomic(const std::filesystem::path& path, ByteView bytes);
+/// The same for parts that need not be in memory together. Calls `write` once, which calls its
+/// argument for each part.
+using FileParts = std::function<void(const std::function<void(ByteView)>& append)>;
+void write_file_atomic(const std::filesystem::path& path, const FileParts& write);
 
 /// Throws Error, as write_file_atomic() does, if no file can be created at `path`. Call it before
 /// long work. It leaves no file.

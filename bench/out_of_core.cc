@@ -7,7 +7,12 @@
 // PARTS are the divisors of the memory that the case needs in core. With --link, the CPU is the
 // device, and its tensors go over a link of this rate in each direction. `fuse` compares a
 // convolution with bias and ReLU in one pass and in three. With --trace FILE, one more run of each
-// case and part is timed, and the times of its queues are printed. FILE has the last timeline.
+// case and part is timed, and the times of its queues are printed. FILE has the last timeline. With
+// --recompute, plans count on a link that is very slow, so the backward pass computes as much again
+// as it can. `train` also compares with minibatches that fit without any of this, whose gradients
+// are added.
+#include "matrix/memory/out_of_core.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -20,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "base/timeline.h"
 #include "bench/random_pictures.h"
@@ -71,6 +77,7 @@ LinkRates measure_link(Device device) {
 struct Options {
   std::vector<std::string> parts = {"2", "4", "8"};
   std::string trace;  // a file
+  bool recomputes = false;
 };
 
 /// Something to repeat.
@@ -79,6 +86,8 @@ struct Work {
   std::function<void()> run;
   nn::Network* network = nullptr;                  // whose steps a trace shows
   std::function<double()> predicted_seconds = {};  // 0: no prediction
+  /// The same samples in so many minibatches. Returns false if that is impossible.
+  std::function<bool(int64_t parts)> accumulate = {};
 };
 
 /// Writes a timeline of one run, and prints how long each row was busy.
@@ -119,6 +128,24 @@ double seconds_within(Device device, std::optional<uint64_t> budget, const Work&
   return seconds;
 }
 
+/// Prints the time of the largest minibatches that fit the memory in core.
+void compare_accumulation(Device device, uint64_t budget, const Work& work, double seconds,
+                          const std::string& text) {
+  TransferCount moved;
+  set_out_of_core(OutOfCore::off);
+  for (int64_t parts = 2;; parts *= 2) try {
+      bool possible = true;
+      const Work small{.name = work.name, .run = [&] { possible = work.accumulate(parts); }};
+      const double added = seconds_within(device, budget, small, moved);
+      if (possible)
+        print_case("out_of_core", text, "accumulation of " + std::to_string(parts), 1000 * seconds,
+                   1000 * added, "ms", added / seconds);
+      break;
+    } catch (const OutOfMemory&) {
+    }
+  set_out_of_core(OutOfCore::automatic);
+}
+
 /// Prints the times in core and with a part of the memory. The rounds take turns, because other
 /// programs may slow down the machine for a while.
 void compare(Device device, const Work& work, const Options& options) {
@@ -129,6 +156,7 @@ void compare(Device device, const Work& work, const Options& options) {
   const double slows = rates.link ? rates.link->slows : 0;
   rates.link = link;  // not that of an earlier run with another link
   rates.link->slows = slows;
+  if (options.recomputes) rates.link = LinkRates{1, 1, true};
   set_device_rates(rates);
   work.run();  // measures solvers
   memory.trim();
@@ -146,7 +174,8 @@ void compare(Device device, const Work& work, const Options& options) {
     }
     const double bound = std::max({in_core, static_cast<double>(moved.to_host_bytes) / link.to_host,
                                    static_cast<double>(moved.to_device_bytes) / link.to_device});
-    const std::string text = work.name + ' ' + device.name() + " memory/" + part;
+    const std::string text = work.name + ' ' + device.name() + " memory/" + part +
+                             (options.recomputes ? " recomputed" : "");
     print_case("out_of_core", text, "in core", 1000 * seconds, 1000 * in_core, "ms",
                in_core / seconds);
     print_case("out_of_core", text, "bound", 1000 * seconds, 1000 * bound, "ms", bound / seconds);
@@ -154,6 +183,7 @@ void compare(Device device, const Work& work, const Options& options) {
     if (predicted > 0)
       print_case("out_of_core", text, "prediction", 1000 * seconds, 1000 * predicted, "ms",
                  predicted / seconds);
+    if (work.accumulate) compare_accumulation(device, budget, work, seconds, text);
     if (!options.trace.empty()) trace(options.trace, device, work);
   }
   memory.set_budget({});
@@ -171,20 +201,27 @@ void train(Device device, const std::string& spec, const Options& options) {
   std::unique_ptr<nn::Iterator> iterator;
   std::unique_ptr<nn::Updater> updater;
   uint64_t budget = 1;
-  const auto step = [&] {
-    if (device.memory().account().budget != budget) {
+  int64_t accumulated = 1;
+  const auto accumulate = [&](int64_t minibatches) {
+    if (minibatches > batch) return false;
+    if (device.memory().account().budget != budget || accumulated != minibatches) {
       budget = device.memory().account().budget;
-      iterator = std::make_unique<nn::Iterator>(pictures, nn::IteratorOptions{.batch_size = batch});
-      updater =
-          std::make_unique<nn::Updater>(network, optimizer, *iterator, nn::Schedule{.base = 0.001});
+      accumulated = minibatches;
+      updater.reset();
+      iterator = std::make_unique<nn::Iterator>(
+          pictures, nn::IteratorOptions{.batch_size = batch / minibatches});
+      updater = std::make_unique<nn::Updater>(network, optimizer, *iterator,
+                                              nn::Schedule{.base = 0.001}, minibatches);
     }
     updater->update();
+    return true;
   };
+  const auto step = [&] { accumulate(1); };
   const auto predicted = [&] {
     const int64_t passes = updater->parts();
     return static_cast<double>(passes) * network.predict_seconds(ceil_div(batch, passes));
   };
-  compare(device, {spec, step, &network, predicted}, options);
+  compare(device, {spec, step, &network, predicted, accumulate}, options);
 }
 
 /// A convolution whose tensors have never been on a device with less memory.
@@ -269,6 +306,8 @@ int main(int argc, char** argv) {
       options.parts = bench::parts_of(argv[++i], ',');
     else if (text == "--trace" && i + 1 < argc)
       options.trace = argv[++i];
+    else if (text == "--recompute")
+      options.recomputes = true;
     else if (text == "--link" && i + 1 < argc)
       link.emplace(std::stod(argv[++i]) * 1e9);
     else if (mode.empty())

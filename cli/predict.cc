@@ -74,7 +74,7 @@ int run_command(const PredictCommand& c) {
   for (const std::string& picture : c.pictures) {
     Tensor x = nn::read_picture(picture, how);
     if (c.invert) invert(x);
-    Tensor y = network.forward(normalize(x.to(device), normalization.mean, normalization.std));
+    Tensor y = network.forward(normalize(x, normalization.mean, normalization.std));
     if (network.outputs_logits()) y = softmax(y);
     const std::vector<float> probabilities = y.to_vector();
     for (const float probability : probabilities) expect_finite(probability, picture, network);

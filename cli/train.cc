@@ -22,6 +22,7 @@
 #include "cli/trace_file.h"
 #include "cli/train_ending.h"
 #include "cli/weights_file.h"
+#include "matrix/memory/idle_tensors.h"
 #include "nn/train/checkpoint.h"
 #include "nn/train/early_stop.h"
 #include "nn/train/evaluator.h"
@@ -282,6 +283,8 @@ int train(const TrainCommand& c, ClusterTraining* cluster) {
   }
   if (pool) std::printf("pool        %s\n", pool->summary().c_str());
   if (cluster) std::printf("cluster     %s\n", cluster->summary().c_str());
+  IdleTensors idle(network.device());
+  updater->add_idle(idle);
   if (!training.follows) finish(training);
   return 0;
 }

@@ -14,6 +14,7 @@
 #include "matrix/ops/pooling.h"
 #include "matrix/random.h"
 #include "matrix/tensor.h"
+#include "nn/gather_over_machines.h"
 #include "nn/initializer.h"
 #include "nn/parameter.h"
 #include "nn/phase.h"
@@ -104,6 +105,8 @@ struct BackwardPass {
   std::vector<bool> needs_gradient;      // which inputs need a gradient
   std::vector<Tensor> grad_inputs;       // backward() sets them if needs_gradient
   const SumOverMachines* sum = nullptr;  // as in the forward pass
+  const GatherOverMachines* gather = nullptr;
+  bool weight_is_whole = false;  // backward() sets it: gradients[0] is that of all machines
 };
 
 class Layer {

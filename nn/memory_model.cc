@@ -15,18 +15,30 @@
 namespace kaiseki::nn {
 namespace {
 
+/// The bytes of a node's parameters that can leave the device.
+uint64_t leaving_bytes(const GraphNode& node, const std::function<uint64_t(uint64_t)>& rounded,
+                       uint64_t smallest) {
+  uint64_t bytes = 0;
+  for (const LayerShape::ParameterSpec& of : node.shape.parameters)
+    if (const uint64_t one = static_cast<uint64_t>(of.shape.elements()) * sizeof(float);
+        one >= smallest)
+      bytes += rounded(one);
+  return bytes;
+}
+
 /// Follows a pass as NetworkImpl::forward() and backward() run it.
 class PassMemory {
  public:
   PassMemory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
-             const std::function<uint64_t(uint64_t)>& rounded, uint64_t room)
+             const std::function<uint64_t(uint64_t)>& rounded, const MemoryRoom& room)
       : graph_(graph),
         plan_(plan),
         batch_(batch),
         rounded_(rounded),
-        room_(room),
-        smallest_(smallest_outside(room)) {
+        room_(room.bytes),
+        smallest_(smallest_outside(room.bytes)) {
     const size_t values = plan.uses.size();
+    add_weights(room);
     value_.resize(values);
     gradients_.resize(values);
     saved_.resize(plan.steps.size());
@@ -44,9 +56,13 @@ class PassMemory {
     std::vector<StepMemory> steps;
     const auto run = [&](size_t time, size_t i, void (PassMemory::*step)(size_t)) {
       StepMemory now;
-      uint64_t before = inputs_;
+      uint64_t before = inputs_, weights = 0;
       for (Block* block : blocks_of(time, i)) {
         before += block->bytes;
+        if (std::exchange(block->outside, false)) now.in += block->bytes;
+      }
+      for (Block* block : weights_of(time, i)) {
+        weights += block->bytes;
         if (std::exchange(block->outside, false)) now.in += block->bytes;
       }
       outside_ -= now.in;
@@ -54,9 +70,10 @@ class PassMemory {
       peak_ = live_;
       (this->*step)(i);
       now.peak = peak_;
-      now.own = peak_ - others;
-      now.piece = now.own / pieces_of(plan_.steps[i]);
-      if (kHasDevices && peak_ - outside > room_) swap(time, i, peak_ - outside - room_, now);
+      now.own = peak_ - others + weights;
+      now.piece = (peak_ - others) / pieces_of(plan_.steps[i]) + filter_of(plan_.steps[i]);
+      const uint64_t held = peak_ + idle_ - outside;
+      if (kHasDevices && held > room_) swap(time, i, held - room_, now);
       steps.push_back(now);
     };
     for (size_t i = 0; i < plan_.steps.size(); ++i)
@@ -64,6 +81,11 @@ class PassMemory {
     if (plan_.options.backward)
       for (size_t i = plan_.steps.size(); i-- > 0;)
         run(plan_.backward_time(i), i, &PassMemory::backward);
+    // They come back for the optimizer.
+    for (const NodeWeights& of : weights_)
+      for (const Block* block : {&of.values, &of.gradients})
+        if (block->outside) steps[std::min(of.uses[0], steps.size() - 1)].in += block->bytes;
+    if (slots_.outside) steps.back().in += slots_.bytes;
     return steps;
   }
 
@@ -78,6 +100,39 @@ class PassMemory {
     std::shared_ptr<Block> block = {};
     bool owned = false;
   };
+
+  struct NodeWeights {
+    Block values = {}, gradients = {};
+    std::vector<size_t> uses = {}, gradient_uses = {};
+  };
+
+  void add_weights(const MemoryRoom& room) {
+    slots_.bytes = idle_ = room.slots;
+    weights_.resize(graph_.nodes.size());
+    if (!room.weights_leave) return;
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      NodeWeights& of = weights_[static_cast<size_t>(plan_.steps[i].node)];
+      of.uses.push_back(plan_.forward_time(i));
+      if (!plan_.steps[i].needs_backward) continue;
+      of.uses.push_back(plan_.backward_time(i));
+      of.gradient_uses.push_back(plan_.backward_time(i));
+    }
+    for (size_t n = 0; n < weights_.size(); ++n) {
+      NodeWeights& of = weights_[n];
+      of.values.bytes = of.gradients.bytes = leaving_bytes(graph_.nodes[n], rounded_, smallest_);
+      of.uses.push_back(2 * plan_.steps.size() + n);
+      of.gradient_uses.push_back(2 * plan_.steps.size() + n);
+      idle_ += 2 * of.values.bytes;
+    }
+  }
+
+  std::vector<Block*> weights_of(size_t time, size_t i) {
+    NodeWeights& of = weights_[static_cast<size_t>(plan_.steps[i].node)];
+    if (time < plan_.steps.size()) return {&of.values};
+    if (!plan_.steps[i].needs_backward) return {};
+    of.gradients.copied = false;
+    return {&of.values, &of.gradients};
+  }
 
   uint64_t bytes_of(const Shape& sample) const {
     return rounded_(static_cast<uint64_t>(batch_ * sample.elements()) * sizeof(float));
@@ -94,6 +149,12 @@ class PassMemory {
     return static_cast<uint64_t>(std::max<int64_t>(1, !by_channel     ? batch_
                                                       : sample.rank() ? sample[0]
                                                                       : 1));
+  }
+
+  /// A convolution in pieces needs its whole filter.
+  uint64_t filter_of(const PlanStep& step) const {
+    const auto node = static_cast<size_t>(step.node);
+    return graph_.nodes[node].shape.convolution ? weights_[node].values.bytes : 0;
   }
 
   /// The tensors that the step at this time reads or writes.
@@ -115,7 +176,8 @@ class PassMemory {
   /// Other tensors leave the device, the one that is needed last first. About half of the tensors
   /// of a step in pieces are copied to the device, and half back.
   void swap(size_t time, size_t i, uint64_t bytes, StepMemory& step) {
-    const std::vector<Block*> own = blocks_of(time, i);
+    std::vector<Block*> own = blocks_of(time, i);
+    for (Block* block : weights_of(time, i)) own.push_back(block);
     std::vector<std::pair<size_t, Block*>> others;
     const auto add = [&](Block& block, const std::vector<size_t>& uses) {
       if (block.bytes < smallest_ || block.outside) return;
@@ -135,6 +197,11 @@ class PassMemory {
     }
     for (size_t s = 0; s < saved_.size(); ++s)
       add(saved_[s], {plan_.forward_time(s), plan_.backward_time(s)});
+    add(slots_, {});
+    for (NodeWeights& of : weights_) {
+      add(of.values, of.uses);
+      add(of.gradients, of.gradient_uses);
+    }
     std::ranges::sort(others, std::greater(), &std::pair<size_t, Block*>::first);
     uint64_t left = 0;
     for (const auto& [next, block] : others) {
@@ -269,15 +336,25 @@ class PassMemory {
   std::vector<std::optional<size_t>> producers_;  // by value: the step
   ByTime values_of_time_, gradients_of_time_;     // the values that a step uses
   uint64_t inputs_ = 0, live_ = 0, peak_ = 0;     // bytes
-  uint64_t outside_ = 0;                          // of the live bytes
+  std::vector<NodeWeights> weights_;              // by node
+  Block slots_;                                   // of the optimizer
+  uint64_t idle_ = 0;                             // bytes of weights_ and slots_
+  uint64_t outside_ = 0;                          // of the live bytes and of idle_
 };
 
 }  // namespace
 
 std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                                        const std::function<uint64_t(uint64_t)>& rounded,
-                                       uint64_t room) {
+                                       const MemoryRoom& room) {
   return PassMemory(graph, plan, batch, rounded, room).steps();
+}
+
+uint64_t idle_weight_bytes(const Graph& graph, const std::function<uint64_t(uint64_t)>& rounded,
+                           uint64_t smallest) {
+  uint64_t bytes = 0;
+  for (const GraphNode& node : graph.nodes) bytes += 2 * leaving_bytes(node, rounded, smallest);
+  return bytes;
 }
 
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,

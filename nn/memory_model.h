@@ -14,19 +14,30 @@ namespace kaiseki::nn {
 /// The bytes of a step of a pass.
 struct StepMemory {
   uint64_t peak = 0;  // the highest sum
-  uint64_t own = 0;   // of it, the tensors that the step reads or writes; others may wait elsewhere
-  uint64_t piece = 0;  // of them, a piece: about a sample or a channel, if the step runs in pieces
+  uint64_t own = 0;  // what the step reads or writes, with its weights; all else may wait elsewhere
+  uint64_t piece = 0;  // what one piece needs, if the step runs in pieces: a sample or a channel
   uint64_t out = 0;    // bytes that leave the device for this step
   uint64_t in = 0;     // bytes that it needs and that left before
 };
 
-/// By time of the plan: the bytes of a pass with `batch` samples. Counts inputs, values, gradients
-/// of values, and what layers save. Parameters, their gradients and workspace are not included.
-/// `rounded` gives the bytes that a tensor takes (Allocator::rounded()). If a step has more than
-/// `room` bytes, tensors that are needed last leave the device, as in Swapping.
+/// The room of a pass, and of tensors that may make room for it.
+struct MemoryRoom {
+  uint64_t bytes = UINT64_MAX;
+  bool weights_leave = false;  // `bytes` has room for idle_weight_bytes() too, or for a part of it
+  uint64_t slots = 0;          // of `bytes`: tensors that the pass does not use
+};
+
+/// Returns the memory of each step of a pass, in the order of the plan's times. Peaks count inputs,
+/// values, gradients of values, and what layers save. Parameters, their gradients and workspace are
+/// not included. `rounded` gives the bytes that a tensor takes (Allocator::rounded()). If a step
+/// finds no room, tensors that are needed last leave the device, as in Swapping.
 std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                                        const std::function<uint64_t(uint64_t)>& rounded,
-                                       uint64_t room = UINT64_MAX);
+                                       const MemoryRoom& room = {});
+
+/// The bytes of all weights, and of their gradients, that can leave the device.
+uint64_t idle_weight_bytes(const Graph& graph, const std::function<uint64_t(uint64_t)>& rounded,
+                           uint64_t smallest);
 
 /// The highest peak of predict_memory().
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,

@@ -110,6 +110,8 @@ void Network::initialize(uint64_t seed) {
   impl_->seed = seed;
   impl_->random_step = 0;
   impl_->last.reset();
+  IdleTensors idle(impl_->device);
+  impl_->add_weights(idle);
   for (const GraphNode& node : impl_->graph.nodes) {
     std::span<Parameter> parameters = impl_->parameters_of(node);
     for (size_t i = 0; i < parameters.size(); ++i) {
@@ -152,7 +154,7 @@ Network::Loss Network::forward_loss(const Tensor& x, const Tensor& targets, Phas
                                     bool input_gradient) {
   const bool train = phase == Phase::train;
   ForwardRun run{.inputs = impl_->prepare({{impl_->graph.spec.inputs[0].name, x}}),
-                 .targets = targets.to(impl_->device)};
+                 .targets = impl_->on_device(targets)};
   impl_->last.reset();
   run.batch = run.inputs[0].dim(0);
   run.plan = &impl_->fitting_plan({.phase = phase,
@@ -188,7 +190,7 @@ Tensor Network::backward(const Tensor& grad_output) {
           "expected a gradient of shape ", run.values[output].shape(), ", got ",
           grad_output.shape());
   std::vector<Tensor> seeds(run.values.size());
-  seeds[output] = grad_output.to(impl_->device).contiguous();
+  seeds[output] = impl_->on_device(grad_output);
   return impl_->backward(run, std::move(seeds))[0];
 }
 
@@ -204,13 +206,11 @@ void Network::zero_grad(Optimizer& optimizer) {
 }
 
 int64_t Network::parts_of_batch(int64_t batch, Phase phase) {
-  const std::optional<uint64_t> room = room_for_tensors(impl_->device);
-  if (!room || out_of_core() == OutOfCore::off) return 1;
   const bool train = phase == Phase::train;
+  const std::optional<DeviceRoom> room = impl_->room(train);
+  if (!room || out_of_core() == OutOfCore::off) return 1;
   const ExecutionPlan& plan = impl_->plan({.phase = phase, .loss = true, .backward = train});
-  const Allocator& memory = impl_->device.memory();
-  return parts_that_fit(impl_->graph, plan, batch, *room,
-                        [&](uint64_t bytes) { return memory.rounded(bytes); });
+  return parts_on_device(impl_->graph, plan, batch, *room, impl_->device);
 }
 
 PassPrediction Network::predict_pass(int64_t batch) {
@@ -223,6 +223,10 @@ double Network::predict_seconds(int64_t batch) {
 
 void Network::set_gradient_hook(GradientHook ready) { impl_->gradient_hook = std::move(ready); }
 
+void Network::set_factor_gathering(GatherOverMachines gather) {
+  impl_->gather_factors = std::move(gather);
+}
+
 void Network::set_statistics_sum(SumOverMachines sum) { impl_->statistics_sum = std::move(sum); }
 
 void Network::set_layer_timer(LayerTimer timer) { impl_->timer = std::move(timer); }
@@ -230,8 +234,12 @@ void Network::set_layer_timer(LayerTimer timer) { impl_->timer = std::move(timer
 std::span<Parameter> Network::parameters() { return impl_->parameters; }
 Gradients& Network::gradients() {
   impl_->make_gradients();
-  impl_->write_pending(0, impl_->parameters.size());
+  impl_->write_all_pending();
   return impl_->gradients;
+}
+void Network::add_weights(IdleTensors& idle) const { impl_->add_weights(idle); }
+void Network::add_slots(const Optimizer& optimizer, IdleTensors& idle) const {
+  optimizer.add_slots(idle, impl_->gradients);
 }
 std::span<State> Network::states() { return impl_->states; }
 uint64_t Network::seed() const { return impl_->seed; }

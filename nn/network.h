@@ -13,6 +13,7 @@
 
 #include "matrix/conv/problem.h"
 #include "matrix/tensor.h"
+#include "nn/gather_over_machines.h"
 #include "nn/gradient_hook.h"
 #include "nn/io/named_tensor.h"
 #include "nn/layer_timer.h"
@@ -21,6 +22,10 @@
 #include "nn/phase.h"
 #include "nn/recipe.h"
 #include "nn/sum_over_machines.h"
+
+namespace kaiseki {
+class IdleTensors;
+}
 
 namespace kaiseki::nn {
 
@@ -120,6 +125,10 @@ class Network {
   /// call.
   Gradients& gradients();
   std::span<State> states();
+  /// Adds the weights and their gradients. Passes may run while `idle` exists.
+  void add_weights(IdleTensors& idle) const;
+  /// Adds the tensors of the optimizer that are not gradients of this network.
+  void add_slots(const Optimizer& optimizer, IdleTensors& idle) const;
   /// The seed of the last initialize().
   uint64_t seed() const;
   /// The position of the next batches in a larger batch. Dropout then draws the same numbers for a
@@ -144,6 +153,9 @@ class Network {
   void set_gradient_hook(GradientHook ready);
   /// Batch normalization in training uses the statistics of all machines. Empty: its own.
   void set_statistics_sum(SumOverMachines sum);
+  /// Fully connected layers compute their weight's gradient from the samples of all machines. The
+  /// gradient hook does not get it. Empty: from its own samples.
+  void set_factor_gathering(GatherOverMachines gather);
 
   /// Calls `timer` after each layer of each pass. Waits for the device before and after each layer,
   /// so passes take longer. Empty: no times.

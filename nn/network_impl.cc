@@ -2,6 +2,7 @@
 #include "nn/network_impl.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -38,17 +39,34 @@ uint64_t NetworkImpl::input_bytes(int64_t batch) const {
   return static_cast<uint64_t>(batch * elements) * sizeof(float);
 }
 
+/// Evictors of this thread may have other tensors, which a pass does not use.
+std::optional<DeviceRoom> NetworkImpl::room(bool backward) const {
+  const std::optional<uint64_t> free = room_for_tensors(device);
+  if (!free) return {};
+  IdleTensors idle(device);
+  add_weights(idle);
+  IdleBuffers weights;
+  idle.add_idle(weights);
+  const IdleBytes all = device.memory().idle_bytes();
+  uint64_t bytes = 0;
+  for (const auto& [buffer, of_weight] : weights) bytes += of_weight.all;
+  return DeviceRoom{.bytes = *free + all.on_device,
+                    .weights = backward ? device_weights(graph, device) : bytes,
+                    .slots = all.all - bytes};
+}
+
 const FittedPlan* NetworkImpl::fitted_plan(const ExecutionPlanOptions& options, int64_t batch) {
   // WebAssembly leaves out the search. Its only limit is that of the system.
   if (!kHasDevices || !options.backward || out_of_core() == OutOfCore::off) return nullptr;
-  const std::optional<uint64_t> free = room_for_tensors(device);
+  std::optional<DeviceRoom> free = room(true);
   if (!free) return nullptr;
   const ExecutionPlan& whole = plan(options);
-  const uint64_t room = *free + input_bytes(batch);  // the inputs are on the device already
+  free->bytes += input_bytes(batch);  // the inputs are on the device already
   const uint64_t budget = device.memory().account().budget;
-  const FittedKey key{&whole, batch, room / std::max<uint64_t>(1, budget ? budget / 16 : kStep)};
+  const uint64_t unit = std::max<uint64_t>(1, budget ? budget / 16 : kStep);
+  const FittedKey key{&whole, batch, free->bytes / unit, free->slots / unit};
   auto at = fitted.find(key);
-  if (at == fitted.end()) at = fitted.emplace(key, fit(whole, batch, room)).first;
+  if (at == fitted.end()) at = fitted.emplace(key, fit(whole, batch, *free)).first;
   return &at->second;
 }
 
@@ -72,14 +90,16 @@ double NetworkImpl::predict_seconds(const ExecutionPlanOptions& options, int64_t
   const FittedPlan* fits = fitted_plan(options, batch);
   if (!kHasDevices || !fits || fits->seconds == 0) return 0;
   const PassLimits limits{.batch = batch,
-                          .room = fits->on_device,
+                          .room = fits->room,
+                          .slots = fits->slots,
                           .rates = device_rates(device),
                           .rounded = [&](uint64_t bytes) { return device.memory().rounded(bytes); },
                           .known_seconds = known_seconds(device)};
   return pass_seconds(graph, fits->plan, limits);
 }
 
-FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const {
+FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch,
+                            const DeviceRoom& room) const {
   FittedPlan fitted = fit_to_device(graph, whole, batch, room, device);
   const auto again = std::ranges::count_if(fitted.plan.steps, &PlanStep::recomputed) -
                      std::ranges::count_if(whole.steps, &PlanStep::recomputed);
@@ -91,7 +111,7 @@ FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch, uint64_t 
   if (fitted.in_pieces != 0)
     what += "; " + std::to_string(fitted.in_pieces) + " steps run in pieces";
   if (!what.empty() && fitted.missing == 0)  // otherwise an error is likely to follow
-    log_warning_once("fitted pass", "a pass needs more than the " + format_bytes(room) +
+    log_warning_once("fitted pass", "a pass needs more than the " + format_bytes(room.bytes) +
                                         " that the device has for its tensors" + what);
   return fitted;
 }
@@ -104,13 +124,52 @@ std::span<State> NetworkImpl::states_of(const GraphNode& node) {
   return {states.data() + node.first_state, node.shape.states.size()};
 }
 
+std::vector<BufferHold> NetworkImpl::hold_weights(const GraphNode& node) const {
+  std::vector<BufferHold> holds;
+  for (size_t k = 0; k < node.shape.parameters.size(); ++k)
+    holds.emplace_back(parameters[node.first_parameter + k].value.buffer());
+  return holds;
+}
+
+std::vector<SwappableWeight> NetworkImpl::swappable_weights(const ExecutionPlan& plan) const {
+  std::vector<std::optional<size_t>> steps(graph.nodes.size());
+  for (size_t i = 0; i < plan.steps.size(); ++i) steps[static_cast<size_t>(plan.steps[i].node)] = i;
+  std::vector<SwappableWeight> all;
+  all.reserve(2 * parameters.size());
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const GraphNode& node = graph.nodes[n];
+    const bool returns = steps[n] && plan.options.backward && plan.steps[*steps[n]].needs_backward;
+    const size_t after = 2 * plan.steps.size() + n;
+    const size_t forward = steps[n] ? plan.forward_time(*steps[n]) : after;
+    const size_t backward = returns ? plan.backward_time(*steps[n]) : after;
+    const std::array of_weight = {forward, backward, after};
+    const std::array of_gradient = {backward, after, after};
+    for (size_t k = node.first_parameter; k < node.first_parameter + node.shape.parameters.size();
+         ++k) {
+      all.push_back({&parameters[k].value, of_weight});
+      if (k < gradients.values.size()) all.push_back({&gradients.values[k], of_gradient});
+    }
+  }
+  return all;
+}
+
+void NetworkImpl::add_weights(IdleTensors& idle) const {
+  for (size_t k = 0; k < parameters.size(); ++k) {
+    idle.add(parameters[k].value);
+    if (k < gradients.values.size()) idle.add(gradients.values[k]);
+  }
+}
+
 void NetworkImpl::allocate() {
+  IdleTensors idle(device);
   for (GraphNode& node : graph.nodes) {
     node.first_parameter = parameters.size();
     node.first_state = states.size();
-    for (const LayerShape::ParameterSpec& of : node.shape.parameters)
+    for (const LayerShape::ParameterSpec& of : node.shape.parameters) {
       parameters.push_back(
           {node.name + "." + of.name, Tensor(of.shape, DType::f32, device), of.decay});
+      idle.add(parameters.back().value);
+    }
     for (const LayerShape::StateSpec& of : node.shape.states)
       states.push_back({node.name + "." + of.name, Tensor(of.shape, DType::f32, device)});
   }
@@ -118,6 +177,8 @@ void NetworkImpl::allocate() {
 }
 
 void NetworkImpl::load_inline_weights() {
+  IdleTensors idle(device);
+  add_weights(idle);
   has_weights = std::exchange(graph.spec.has_weights, false);
   for (size_t i = 0; i < graph.spec.layers.size(); ++i) {
     LayerSpec& layer = graph.spec.layers[i];
@@ -148,10 +209,20 @@ void NetworkImpl::load_inline(const LayerSpec& layer, InlineWeights& weights, Te
 }
 
 void NetworkImpl::make_gradients() {
+  IdleTensors idle(device);
+  add_weights(idle);
   gradients.values.resize(parameters.size());
   for (size_t i = 0; i < parameters.size(); ++i)
-    if (!gradients.values[i].defined())
+    if (!gradients.values[i].defined()) {
       gradients.values[i] = Tensor::zeros(parameters[i].value.shape(), DType::f32, device);
+      idle.add(gradients.values[i]);
+    }
+}
+
+void NetworkImpl::write_all_pending() {
+  IdleTensors idle(device);
+  add_weights(idle);
+  write_pending(0, parameters.size());
 }
 
 void NetworkImpl::write_pending(size_t first, size_t count) {
@@ -185,10 +256,16 @@ std::vector<Tensor> NetworkImpl::prepare(const std::map<std::string, Tensor>& in
     require(result.empty() || x.dim(0) == result[0].dim(0), "network",
             "expected inputs of one batch size, got ", x.dim(0), " and ",
             result.empty() ? 0 : result[0].dim(0));
-    const Tensor here = x.to(device).contiguous();
+    const Tensor here = on_device(x);
     result.push_back(flat ? here.reshape(wanted) : here);
   }
   return result;
+}
+
+Tensor NetworkImpl::on_device(const Tensor& tensor) const {
+  IdleTensors idle(device);
+  add_weights(idle);
+  return tensor.to(device).contiguous();
 }
 
 ForwardRun NetworkImpl::take_last(bool loss) {

@@ -5,9 +5,13 @@
 #include <compare>
 #include <map>
 #include <optional>
+#include <vector>
 
+#include "base/error.h"
+#include "matrix/memory/idle_tensors.h"
 #include "nn/execution_plan.h"
 #include "nn/forward_run.h"
+#include "nn/gather_over_machines.h"
 #include "nn/gradient_hook.h"
 #include "nn/graph.h"
 #include "nn/layer_timer.h"
@@ -22,7 +26,7 @@ namespace kaiseki::nn {
 struct FittedKey {
   const ExecutionPlan* whole;
   int64_t batch;
-  uint64_t room;  // in sixteenths of the budget
+  uint64_t room, slots;  // in sixteenths of the budget
   auto operator<=>(const FittedKey&) const = default;
 };
 
@@ -43,7 +47,8 @@ struct NetworkImpl {
   bool has_weights = false;
   LayerTimer timer;  // empty: no times
   GradientHook gradient_hook;
-  SumOverMachines statistics_sum;  // empty: statistics of this machine
+  SumOverMachines statistics_sum;     // empty: statistics of this machine
+  GatherOverMachines gather_factors;  // empty: gradients of this machine
 
   const ExecutionPlan& plan(const ExecutionPlanOptions& options);
   /// nullptr if the device has no limit, or no backward pass follows.
@@ -54,9 +59,16 @@ struct NetworkImpl {
   PassPrediction predict_pass(const ExecutionPlanOptions& options, int64_t batch);
   double predict_seconds(const ExecutionPlanOptions& options, int64_t batch);
   uint64_t input_bytes(int64_t batch) const;
-  FittedPlan fit(const ExecutionPlan& whole, int64_t batch, uint64_t room) const;
+  /// Nothing if there is no limit. `backward`: counts gradients that do not exist yet.
+  std::optional<DeviceRoom> room(bool backward) const;
+  FittedPlan fit(const ExecutionPlan& whole, int64_t batch, const DeviceRoom& room) const;
   std::span<Parameter> parameters_of(const GraphNode& node);
   std::span<State> states_of(const GraphNode& node);
+  /// Keeps the weights of a node on the device.
+  std::vector<BufferHold> hold_weights(const GraphNode& node) const;
+  std::vector<SwappableWeight> swappable_weights(const ExecutionPlan& plan) const;
+  /// For Network's operations besides passes: adds the weights and their gradients.
+  void add_weights(IdleTensors& idle) const;
   void allocate();
   void load_inline_weights();
   void load_inline(const LayerSpec& layer, InlineWeights& weights, Tensor& to);
@@ -64,7 +76,20 @@ struct NetworkImpl {
   /// Sets all gradients to momentum * value, without writing them yet.
   void begin_gradients() { pending.assign(parameters.size(), 1); }
   void write_pending(size_t first, size_t count);
+  void write_all_pending();
 
+  /// Copies a tensor of a program to the device if it is elsewhere. Weights make room.
+  Tensor on_device(const Tensor& tensor) const;
+  /// If `run` finds no memory, the error names the layer.
+  template <class Run>
+  auto naming_step(const PlanStep& step, const char* pass, const Run& run) const {
+    try {
+      return run();
+    } catch (const OutOfMemory& error) {
+      throw OutOfMemory(error, text_from("the ", pass, " step of layer ",
+                                         graph.nodes[static_cast<size_t>(step.node)].name));
+    }
+  }
   std::vector<Tensor> prepare(const std::map<std::string, Tensor>& inputs) const;
   void forward(ForwardRun& run);
   Tensor total_loss(const ForwardRun& run) const;

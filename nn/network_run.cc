@@ -98,12 +98,12 @@ void NetworkImpl::forward(ForwardRun& run) {
   run.losses.assign(plan.steps.size(), Tensor());
   for (size_t i = 0; i < run.inputs.size(); ++i) run.values[i] = run.inputs[i];
   std::optional<Swapping> swapping;
-  if (can_swap(device)) swapping.emplace(run, device, swaps[&plan]);
+  if (can_swap(device)) swapping.emplace(run, device, swaps[&plan], swappable_weights(plan));
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     LayerClock clock(*this, step, false);
     if (swapping) swapping->begin(plan.forward_time(i));
-    Tensor output = run_step(run, i, false);
+    Tensor output = naming_step(step, "forward", [&] { return run_step(run, i, false); });
     if (graph.nodes[static_cast<size_t>(step.node)].layer->is_loss()) run.losses[i] = output;
     run.values[static_cast<size_t>(step.output)] = std::move(output);
     for (int value : step.dead) run.values[static_cast<size_t>(value)] = Tensor();
@@ -134,6 +134,7 @@ void NetworkImpl::recompute(ForwardRun& run, int value) {
   for (int input : producer->inputs) recompute(run, input);
   const auto i = static_cast<size_t>(producer - steps.begin());
   GraphNode& node = graph.nodes[static_cast<size_t>(producer->node)];
+  const std::vector<BufferHold> holds = hold_weights(node);  // another step runs now
   output =
       !node.layer->recomputes_output()
           ? run_step(run, i, true)
@@ -153,7 +154,8 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
   std::vector<Tensor*> waiting;
   for (Gradient& gradient : of_values) waiting.push_back(&gradient.value);
   std::optional<Swapping> swapping;
-  if (can_swap(device)) swapping.emplace(run, device, swaps[&plan], waiting);
+  if (can_swap(device))
+    swapping.emplace(run, device, swaps[&plan], swappable_weights(plan), waiting);
   std::vector<char> told(parameters.size(), 0);
   const auto ready = [&](size_t first, size_t count) {
     if (!gradient_hook || count == 0) return;
@@ -211,9 +213,11 @@ std::vector<Tensor> NetworkImpl::backward(ForwardRun& run, std::vector<Tensor> s
                       .saved = run.saved[i],
                       .needs_gradient = needs_gradient,
                       .grad_inputs = std::vector<Tensor>(inputs.size()),
-                      .sum = statistics_sum ? &statistics_sum : nullptr};
-    layer.backward(pass);
-    ready(first, count);
+                      .sum = statistics_sum ? &statistics_sum : nullptr,
+                      .gather = gather_factors ? &gather_factors : nullptr};
+    naming_step(step, "backward", [&] { layer.backward(pass); });
+    if (pass.weight_is_whole) told[first] = 1;
+    ready(first + pass.weight_is_whole, count - pass.weight_is_whole);
     for (size_t k = 0; k < step.inputs.size(); ++k) {
       if (!needs_gradient[k]) continue;
       Tensor& given = pass.grad_inputs[k];

@@ -64,6 +64,23 @@ std::vector<Tensor>& Optimizer::slots_of(const Parameter& parameter) {
   return slots;
 }
 
+/// Makes slots that do not exist. Adds all tensors of a step, in the order of their use.
+void Optimizer::add_all(IdleTensors& idle, std::span<const Parameter> parameters,
+                        std::span<const Tensor> gradients) {
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    idle.add(parameters[p].value);
+    if (!gradients.empty()) idle.add(gradients[p]);
+    for (const Tensor& slot : slots_of(parameters[p])) idle.add(slot);
+  }
+}
+
+void Optimizer::add_slots(IdleTensors& idle, const Gradients& gradients) const {
+  const bool are_gradients = gradients.momentum != 0;
+  for (const auto& [name, slots] : slots_)
+    for (const Tensor& slot : slots)
+      if (!are_gradients) idle.add(slot);
+}
+
 Tensor squared_norm(const Gradients& gradients) {
   require(!gradients.values.empty(), "optimizer", "expected gradients, got none");
   Tensor squares({}, DType::f32, gradients.values[0].device());
@@ -105,10 +122,13 @@ void Optimizer::step(std::span<Parameter> parameters, const Gradients& gradients
     return decay ? 1 - lr * weight_decay_ : 1;  // keep
   };
 
+  IdleTensors idle(parameters[0].value.device());
+  add_all(idle, parameters, gradients.values);
   Tensor clip;
   if (options_.clip_norm > 0) clip = clip_factor(gradients);
   for (size_t p = 0; p < parameters.size(); ++p) {
     Parameter& parameter = parameters[p];
+    idle.begin(parameter.value);
     const Tensor& gradient = gradients.values[p];
     const bool decay = decays && parameter.decay;
     const std::vector<Tensor>& slots = slots_of(parameter);
@@ -133,6 +153,12 @@ bool Optimizer::use_velocity_as_gradients(std::span<const Parameter> parameters,
   const auto momentum = static_cast<float>(options_.momentum);
   if (rule_->accumulated.empty() || options_.clip_norm > 0 || momentum == 0) return false;
   gradients.values.resize(parameters.size());
+  if (parameters.empty()) return true;
+  IdleTensors idle(parameters[0].value.device());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    idle.add(parameters[i].value);
+    idle.add(gradients.values[i]);
+  }
   for (size_t i = 0; i < parameters.size(); ++i) {
     Tensor& gradient = gradients.values[i];
     std::vector<Tensor>& slots = slots_[parameters[i].name];
@@ -141,6 +167,7 @@ bool Optimizer::use_velocity_as_gradients(std::span<const Parameter> parameters,
       slots.push_back(gradient);
     }
     gradient = slots_of(parameters[i])[0];
+    idle.add(gradient);
   }
   gradients.momentum = momentum;
   return true;
@@ -159,6 +186,9 @@ void Optimizer::step_from_velocity(Parameter& parameter, const Tensor& gradient,
 
 std::vector<State> Optimizer::states(std::span<const Parameter> parameters) {
   std::vector<State> states;
+  if (parameters.empty()) return states;
+  IdleTensors idle(parameters[0].value.device());
+  add_all(idle, parameters, {});
   for (const Parameter& parameter : parameters) {
     const std::vector<Tensor>& slots = slots_of(parameter);
     for (size_t i = 0; i < slots.size(); ++i)

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "matrix/memory/idle_tensors.h"
 #include "nn/parameter.h"
 
 namespace kaiseki::nn {
@@ -51,9 +52,13 @@ class Optimizer {
   /// The slots, for checkpoints, with names such as "conv1.weight.momentum". Before the first step,
   /// slots are zeros, or `initial_square_sum` for adagrad.
   std::vector<State> states(std::span<const Parameter> parameters);
+  /// Adds the slots that are not the memory of the gradients: nothing uses them between two steps.
+  void add_slots(IdleTensors& idle, const Gradients& gradients) const;
 
  private:
   std::vector<Tensor>& slots_of(const Parameter& parameter);
+  void add_all(IdleTensors& idle, std::span<const Parameter> parameters,
+               std::span<const Tensor> gradients);
   void step_from_velocity(Parameter& parameter, const Tensor& gradient, bool decay,
                           double learning_rate);
 

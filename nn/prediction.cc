@@ -30,7 +30,8 @@ std::map<std::string, LayerPrediction> layers_of(const Graph& graph, const Execu
                                                  const FittedPlan& fitted, int64_t parts,
                                                  const PassLimits& limits) {
   const std::vector<StepMemory> steps =
-      predict_memory(graph, fitted.plan, limits.batch, limits.rounded, limits.room);
+      predict_memory(graph, fitted.plan, limits.batch, limits.rounded,
+                     {.bytes = limits.room, .weights_leave = limits.rates.link.has_value()});
   const std::vector<StepTime> times =
       step_times(graph, fitted.plan, limits.batch, limits.rates, limits.known_seconds);
   const auto passes = static_cast<uint64_t>(parts);
@@ -71,13 +72,15 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   const auto rounded = [&](uint64_t size) { return allocator.rounded(size); };
   TrainingPrediction result{.parameters = parameter_bytes(graph),
                             .in_core = predict_peak(graph, whole, batch, rounded)};
-  const uint64_t room = memory - std::min(memory, result.parameters);
-  if (room == 0)
+  const uint64_t weights = device_weights(graph, device);
+  const uint64_t stays = result.parameters - std::min(result.parameters, weights);
+  const DeviceRoom room{.bytes = memory - std::min(memory, stays), .weights = weights};
+  if (room.bytes == 0)
     throw Error(message("memory", "expected room for the parameters and more, at least ",
-                        format_bytes(result.parameters), ", got ", format_bytes(memory)));
-  result.parts = parts_that_fit(graph, whole, batch, room, rounded);
+                        format_bytes(stays), ", got ", format_bytes(memory)));
+  result.parts = parts_on_device(graph, whole, batch, room, device);
   PassLimits limits{
-      .batch = batch, .room = result.in_core, .rates = device_rates(device), .rounded = rounded};
+      .batch = batch, .room = UINT64_MAX, .rates = device_rates(device), .rounded = rounded};
   limits.known_seconds = known_seconds(device);
   result.seconds_in_core = pass_seconds(graph, whole, limits);
   const FittedPlan fitted =
@@ -89,7 +92,7 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   result.seconds = fitted.seconds == 0 ? result.seconds_in_core
                                        : static_cast<double>(result.parts) * fitted.seconds;
   limits.batch = ceil_div(batch, result.parts);
-  limits.room = fitted.on_device;
+  if (limits.rates.link) limits.room = fitted.room;
   result.layers = layers_of(graph, whole, fitted, result.parts, limits);
   return result;
 }

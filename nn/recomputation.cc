@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "matrix/ceil_div.h"
+#include "matrix/has_devices.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/out_of_core.h"
 #include "matrix/memory/workspace.h"
 #include "nn/lifetimes.h"
 #include "nn/memory_model.h"
@@ -15,6 +18,17 @@ namespace {
 constexpr double kOtherRates[] = {8, 1.0 / 8, 64, 1.0 / 64};
 constexpr double kOtherRooms[] = {1.5, 2, 3, 4};
 constexpr uint64_t kRoomParts = 8;  // one part is for the workspace of convolutions
+
+/// Bytes of weights, gradients and slots that can leave.
+uint64_t idle_bytes(const Graph& graph, const PassLimits& limits) {
+  if (!limits.rates.link) return 0;
+  return limits.slots + idle_weight_bytes(graph, limits.rounded, smallest_outside(limits.room));
+}
+
+/// The room for the pass's tensors. Half of it if idle tensors take more, because they can leave.
+uint64_t beside(uint64_t room, uint64_t idle) {
+  return std::max(room - std::min(room, idle), room / 2);
+}
 
 bool is_better(const FittedPlan& a, const FittedPlan& b) {
   return std::pair(a.missing, a.seconds) < std::pair(b.missing, b.seconds);
@@ -27,6 +41,7 @@ class RecomputationSearch {
                       uint64_t goal)
       : graph_(graph),
         limits_(limits),
+        idle_(idle_bytes(graph, limits)),
         goal_(goal),
         times_(step_times(graph, plan, limits.batch, limits.rates, limits.known_seconds)),
         dropped_(plan.uses.size()) {
@@ -81,15 +96,18 @@ class RecomputationSearch {
     trial.backward = backward_seconds(fitted.plan);
     fitted.seconds = forward_ + trial.backward;
     fitted.on_device = fitted.peak;
-    fitted.missing = beyond(fitted.peak, limits_.room);
+    fitted.room = limits_.room;
+    fitted.slots = limits_.slots;
+    fitted.missing = beyond(fitted.peak + idle_, limits_.room);
   }
 
   /// Adds what the copies of tensors that leave the device take.
   void add_link(FittedPlan& fitted) const {
-    if (!limits_.rates.link || fitted.peak <= limits_.room) return;
+    if (!limits_.rates.link || fitted.peak + idle_ <= limits_.room) return;
     const LinkRates& link = *limits_.rates.link;
     const std::vector<StepMemory> steps =
-        predict_memory(graph_, fitted.plan, limits_.batch, limits_.rounded, limits_.room);
+        predict_memory(graph_, fitted.plan, limits_.batch, limits_.rounded,
+                       {.bytes = limits_.room, .weights_leave = true, .slots = limits_.slots});
     uint64_t least = 0;
     // Of the forward and the backward pass: seconds, and bytes in both directions.
     double out[2] = {}, in[2] = {}, bytes[2] = {};
@@ -103,7 +121,7 @@ class RecomputationSearch {
       if (step.own > limits_.room) ++fitted.in_pieces;
       least = std::max(least, step.piece);
     }
-    fitted.on_device = limits_.room;
+    fitted.on_device = std::min(fitted.peak, beside(limits_.room, idle_));
     fitted.missing = beyond(least, limits_.room);
     const double compute[2] = {forward_, backward_seconds(fitted.plan)};
     fitted.seconds = 0;
@@ -188,6 +206,7 @@ class RecomputationSearch {
 
   const Graph& graph_;
   const PassLimits& limits_;
+  const uint64_t idle_;  // bytes that can leave, beside the pass's tensors
   const uint64_t goal_;  // bytes
   const std::vector<StepTime> times_;
   double forward_ = 0, backward_ = 0;  // seconds of the passes, without what is computed again
@@ -199,12 +218,13 @@ class RecomputationSearch {
 }  // namespace
 
 FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits) {
-  RecomputationSearch first(graph, plan, limits, limits.room);
+  const uint64_t room = beside(limits.room, idle_bytes(graph, limits));
+  RecomputationSearch first(graph, plan, limits, room);
   const FittedPlan whole = first.of_given_plan();
   FittedPlan best = first.run();
   // With a link, it may be fastest to compute only so much again that the rest is moved in time.
   for (const double factor : kOtherRooms) {
-    const double goal = factor * static_cast<double>(limits.room);
+    const double goal = factor * static_cast<double>(room);
     if (!limits.rates.link || goal >= static_cast<double>(whole.peak)) break;
     const FittedPlan other =
         RecomputationSearch(graph, plan, limits, static_cast<uint64_t>(goal)).run();
@@ -216,9 +236,9 @@ FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLim
     PassLimits others = limits;
     others.rates.multiply_adds *= factor;
     others.known_seconds = {};
-    const FittedPlan other = RecomputationSearch(graph, plan, others, limits.room).run();
+    const FittedPlan other = RecomputationSearch(graph, plan, others, room).run();
     if (other.missing < best.missing)
-      best = RecomputationSearch(graph, other.plan, limits, limits.room).of_given_plan();
+      best = RecomputationSearch(graph, other.plan, limits, room).of_given_plan();
   }
   return best;
 }
@@ -228,19 +248,54 @@ double pass_seconds(const Graph& graph, const ExecutionPlan& plan, const PassLim
 }
 
 FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
-                         uint64_t room, Device device) {
+                         const DeviceRoom& room, Device device) {
   const Allocator& memory = device.memory();
-  PassLimits limits{.batch = batch, .room = room, .rounded = [&](uint64_t bytes) {
-                      return memory.rounded(bytes);
-                    }};
+  PassLimits limits{
+      .batch = batch, .room = room.bytes, .slots = room.slots, .rounded = [&](uint64_t bytes) {
+        return memory.rounded(bytes);
+      }};
+  const uint64_t idle = room.weights + room.slots;
   const uint64_t peak = predict_peak(graph, plan, batch, limits.rounded);
-  if (peak <= room) return {.plan = plan, .peak = peak, .on_device = peak};
+  if (peak + idle <= room.bytes)
+    return {.plan = plan, .peak = peak, .on_device = peak, .room = room.bytes, .slots = room.slots};
   const Workspace& workspace = device.workspace();
-  const uint64_t part = room / kRoomParts;
-  limits.room = room - (workspace.allows(part) ? part : workspace.available());
+  const uint64_t part = beside(room.bytes, idle) / kRoomParts;
+  limits.room = room.bytes - (workspace.allows(part) ? part : workspace.available());
   limits.rates = device_rates(device);
   limits.known_seconds = known_seconds(device);
   return fit_plan(graph, plan, limits);
+}
+
+uint64_t device_weights(const Graph& graph, Device device) {
+  if (!tensors_can_leave(device)) return 0;
+  return idle_weight_bytes(
+      graph, [&](uint64_t bytes) { return device.memory().rounded(bytes); },
+      smallest_outside(device));
+}
+
+int64_t parts_on_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
+                        const DeviceRoom& room, Device device) {
+  const auto rounded = [&](uint64_t bytes) { return device.memory().rounded(bytes); };
+  const bool backward = plan.options.backward;
+  const uint64_t bytes = backward ? room.for_pass() : beside(room.bytes, room.weights + room.slots);
+  const int64_t most = parts_that_fit(graph, plan, batch, bytes, rounded);
+  if (!kHasDevices || most == 1 || !backward || room.for_pass() > room.bytes / 2) return most;
+  std::optional<std::pair<double, int64_t>> best;  // seconds and parts
+  for (int64_t parts = 1;; parts = std::min(2 * parts, most)) {
+    const int64_t samples = ceil_div(batch, parts);
+    FittedPlan fitted = fit_to_device(graph, plan, samples, room, device);
+    if (fitted.seconds == 0)
+      fitted.seconds = pass_seconds(graph, plan,
+                                    {.batch = samples,
+                                     .room = UINT64_MAX,
+                                     .rates = device_rates(device),
+                                     .rounded = rounded,
+                                     .known_seconds = known_seconds(device)});
+    const double seconds = static_cast<double>(parts) * fitted.seconds;
+    if (fitted.missing == 0 && (!best || seconds < best->first)) best = {seconds, parts};
+    if (parts == most) break;
+  }
+  return best ? best->second : most;
 }
 
 }  // namespace kaiseki::nn

@@ -2,8 +2,13 @@
 #include "nn/swapping.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "matrix/out_of_core/size.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -14,8 +19,16 @@ constexpr size_t kStepsAhead = 2;
 }  // namespace
 
 Swapping::Swapping(ForwardRun& run, Device device, SwapHistory& history,
-                   const std::vector<Tensor*>& gradients)
-    : run_(run), device_(device), history_(history), gradients_(gradients) {
+                   std::vector<SwappableWeight> weights, const std::vector<Tensor*>& gradients)
+    : run_(run),
+      device_(device),
+      history_(history),
+      weights_(std::move(weights)),
+      gradients_(gradients),
+      largest_(pieces::largest_block(device)),
+      weights_left_(std::ranges::any_of(weights_, [](const SwappableWeight& weight) {
+        return weight.tensor->defined() && weight.tensor->buffer().left_device();
+      })) {
   history_.values.resize(run.values.size());
   history_.saved.resize(run.plan->steps.size());
   device_.memory().add_evictor(*this);
@@ -25,12 +38,12 @@ Swapping::~Swapping() { device_.memory().remove_evictor(*this); }
 
 bool Swapping::is_swappable(const Tensor& tensor) const {
   return tensor.defined() && tensor.device() == device_ && !tensor.buffer().left_device() &&
-         tensor.buffer().bytes() >= smallest_outside(device_);
+         !tensor.buffer().is_held() && tensor.buffer().bytes() >= smallest_outside(device_);
 }
 
 /// A tensor of the current step has next_use == now.
 void Swapping::add(std::vector<SwapCandidate>& to, const Tensor& tensor,
-                   const std::vector<size_t>& uses, char* history) const {
+                   std::span<const size_t> uses, char* history) const {
   if (!is_swappable(tensor)) return;
   const auto next = std::ranges::find_if(uses, [&](size_t time) { return time >= now_; });
   to.push_back({&tensor.buffer(), next == uses.end() ? kNever : *next, history});
@@ -50,11 +63,13 @@ std::vector<Swapping::SwapCandidate> Swapping::candidates() const {
     // On the CPU, programs may hold addresses of their own tensors.
     if (!device_.is_cpu() || !is_users(v))
       add(all, run_.values[v], plan.uses[v], &history_.values[v]);
-  for (size_t i = 0; i < run_.saved.size(); ++i)
-    for (const Tensor& tensor : run_.saved[i])
-      add(all, tensor, {plan.forward_time(i), plan.backward_time(i)}, &history_.saved[i]);
+  for (size_t i = 0; i < run_.saved.size(); ++i) {
+    const std::array uses = {plan.forward_time(i), plan.backward_time(i)};
+    for (const Tensor& tensor : run_.saved[i]) add(all, tensor, uses, &history_.saved[i]);
+  }
   for (size_t v = 0; v < gradients_.size(); ++v)
     add(all, *gradients_[v], plan.gradient_uses[v], nullptr);
+  for (const SwappableWeight& weight : weights_) add(all, *weight.tensor, weight.uses, nullptr);
   std::map<Buffer*, SwapCandidate> by_buffer;
   for (const SwapCandidate& one : all) {
     const auto [at, added] = by_buffer.emplace(one.buffer, one);
@@ -74,9 +89,30 @@ bool Swapping::evict(uint64_t bytes) {
     one.buffer->leave_device();
     if (!one.buffer->left_device()) continue;  // its store is gone
     released += one.buffer->bytes();
+    weights_left_ |= one.history == nullptr;
     if (one.history && now_ < run_.plan->steps.size()) *one.history = 1;
   }
+  if (released == 0) released = evict_weights_of_step(bytes);
   return released != 0;
+}
+
+uint64_t Swapping::evict_weights_of_step(uint64_t bytes) {
+  std::vector<Buffer*> others;
+  bool holds = false;
+  for (const SwappableWeight& weight : weights_) {
+    if (!weight.tensor->defined() || std::ranges::find(weight.uses, now_) == weight.uses.end())
+      continue;
+    holds |= weight.tensor->buffer().is_held();
+    if (is_swappable(*weight.tensor)) others.push_back(&weight.tensor->buffer());
+  }
+  uint64_t released = 0;
+  for (Buffer* buffer : others) {
+    if (!holds || released >= bytes) break;
+    buffer->leave_device();
+    if (buffer->left_device()) released += buffer->bytes();
+  }
+  weights_left_ |= released != 0;
+  return released;
 }
 
 void Swapping::end_forward() {
@@ -84,22 +120,39 @@ void Swapping::end_forward() {
     return std::find(history.begin(), history.end(), 1) != history.end();
   };
   const bool always = out_of_core() == OutOfCore::always;
-  if (!always && !left(history_.values) && !left(history_.saved)) return;
   const size_t steps = run_.plan->steps.size();
   ++now_;  // the step's own tensors may leave
-  for (const SwapCandidate& one : candidates())
-    if ((always || *one.history) && one.next_use >= steps) one.buffer->leave_device();
+  if (always || left(history_.values) || left(history_.saved))
+    for (const SwapCandidate& one : candidates())
+      if (one.history && (always || *one.history) && one.next_use >= steps)
+        one.buffer->leave_device();
+  copy_back_weights();
 }
 
+/// Free memory may be divided. The tensor then comes back later, when others can make room.
 void Swapping::copy_back(const Tensor& tensor) const {
   if (tensor.defined() && tensor.device() == device_ && tensor.buffer().left_device() &&
-      device_.memory().has_room_for(tensor.buffer().bytes()))
-    tensor.buffer().return_to_device();
+      tensor.buffer().bytes() <= largest_ && device_.memory().has_room_for(tensor.buffer().bytes()))
+    try {
+      tensor.buffer().return_to_device();
+    } catch (const OutOfMemory&) {
+    }
+}
+
+/// Does not copy back for uses after the pass: another thread may then write the gradients.
+void Swapping::copy_back_weights() const {
+  if (!weights_left_) return;
+  const size_t end = std::min(now_ + kStepsAhead, 2 * run_.plan->steps.size());
+  for (const SwappableWeight& weight : weights_)
+    for (const size_t time : weight.uses)
+      if (time >= now_ && time < end) copy_back(*weight.tensor);
 }
 
 void Swapping::end_backward() {
+  ++now_;
+  copy_back_weights();
   const ExecutionPlan& plan = *run_.plan;
-  for (size_t time = now_ + 1; time <= now_ + kStepsAhead && time < 2 * plan.steps.size(); ++time) {
+  for (size_t time = now_; time < now_ + kStepsAhead && time < 2 * plan.steps.size(); ++time) {
     const size_t i = 2 * plan.steps.size() - 1 - time;
     for (int value : plan.steps[i].read_backward)
       copy_back(run_.values[static_cast<size_t>(value)]);

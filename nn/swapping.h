@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Swapping: tensors that a pass needs later wait on the host while the device has no room for them.
-// The tensor that is needed last goes first.
+// So do weights and their gradients. The tensor that is needed last goes first.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "matrix/has_devices.h"
@@ -20,12 +22,20 @@ struct SwapHistory {
 
 inline bool can_swap(Device device) { return kHasDevices && tensors_can_leave(device); }
 
+/// A weight or its gradient.
+struct SwappableWeight {
+  const Tensor* tensor = nullptr;
+  /// Times in ascending order. The last one is after the pass: the optimizer and the next pass read
+  /// it.
+  std::array<size_t, 3> uses = {};
+};
+
 /// Serves one forward or backward pass, on the thread that constructs it.
 class Swapping : public Evictor {
  public:
   /// `gradients`: in a backward pass, the gradients of values that wait for their step.
   Swapping(ForwardRun& run, Device device, SwapHistory& history,
-           const std::vector<Tensor*>& gradients = {});
+           std::vector<SwappableWeight> weights, const std::vector<Tensor*>& gradients = {});
   ~Swapping() override;
   Swapping(const Swapping&) = delete;
 
@@ -38,29 +48,37 @@ class Swapping : public Evictor {
   /// steps can share it.
   void keep(const Tensor& tensor) { kept_ = tensor.defined() ? &tensor.buffer() : nullptr; }
   /// After a forward step: tensors that left the device in an earlier pass leave it at once. The
-  /// copy then runs beside the next steps.
+  /// copy then runs beside the next steps. Copies back the weights of the next two steps, if there
+  /// is room.
   void end_forward();
   /// After a backward step: copies back what the next two steps read, if there is room.
   void end_backward();
 
+  /// If nothing else can leave, and the running operation holds a weight of the step, the step's
+  /// other weights leave: a filter makes room for its gradient.
   bool evict(uint64_t bytes) override;
 
  private:
   struct SwapCandidate {
     Buffer* buffer;
     size_t next_use;
-    char* history;  // nullptr for a gradient
+    char* history;  // nullptr for a gradient or a weight
   };
   bool is_swappable(const Tensor& tensor) const;
-  void add(std::vector<SwapCandidate>& to, const Tensor& tensor, const std::vector<size_t>& uses,
+  void add(std::vector<SwapCandidate>& to, const Tensor& tensor, std::span<const size_t> uses,
            char* history) const;
   std::vector<SwapCandidate> candidates() const;
+  uint64_t evict_weights_of_step(uint64_t bytes);
   void copy_back(const Tensor& tensor) const;
+  void copy_back_weights() const;
 
   ForwardRun& run_;
   Device device_;
   SwapHistory& history_;
+  std::vector<SwappableWeight> weights_;
   std::vector<Tensor*> gradients_;
+  uint64_t largest_;   // bytes of a block
+  bool weights_left_;  // some are outside, so the steps copy them back
   size_t now_ = 0;
   const Buffer* kept_ = nullptr;
 };

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "matrix/memory/idle_tensors.h"
 #include "matrix/ops/copy.h"
 #include "nn/io/gzip.h"
 #include "nn/io/safetensors.h"
@@ -145,6 +146,8 @@ LoadReport assign_weights(std::vector<NamedTensor> tensors, bool flat, const std
     if (!flat || !is_zero_bias(name, value)) report.unexpected.push_back(name);
   if (strict && !report.complete())
     throw Error(source + ": the tensors are not those of this network\n" + report.str());
+  IdleTensors idle(Device::cpu());
+  for (auto& [from, to] : copies) idle.add(from);
   for (auto& [from, to] : copies) copy_into(to, from);
   return report;
 }
@@ -161,6 +164,8 @@ std::string LoadReport::str() const {
 }
 
 std::vector<NamedTensor> weights_to_save(Network& network) {
+  IdleTensors idle(network.device());
+  network.add_weights(idle);
   for (const Parameter& parameter : network.parameters()) {
     const float* values = parameter.value.data<float>();
     for (int64_t i = 0; i < parameter.value.size(); ++i)
@@ -179,6 +184,8 @@ void check_storable_names(Network& network, const Metadata& metadata) {
 }
 
 void save_weights(const std::string& file, Network& network, const Metadata& metadata) {
+  IdleTensors idle(network.device());
+  network.add_weights(idle);
   const std::string suffix = fs::path(file).extension().string();
   const std::vector<NamedTensor> tensors = weights_to_save(network);
   if (suffix == ".safetensors")
@@ -195,6 +202,8 @@ void save_weights(const std::string& file, Network& network, const Metadata& met
 }
 
 ByteVector encode_weights(std::string_view format, Network& network, const Metadata& metadata) {
+  IdleTensors idle(network.device());
+  network.add_weights(idle);
   const std::vector<NamedTensor> tensors = weights_to_save(network);
   if (format == "safetensors") return encode_safetensors(tensors, with_format(metadata));
   if (format == "tar") return encode_tar_tensors(tensors, metadata);
@@ -207,12 +216,16 @@ ByteVector encode_weights(std::string_view format, Network& network, const Metad
 
 LoadReport load_weights(const std::string& file, Network& network, bool strict,
                         Metadata* metadata) {
+  IdleTensors idle(network.device());
+  network.add_weights(idle);
   bool flat = false;
   std::vector<NamedTensor> tensors = read_tensors(read_file(file), file, network, flat, metadata);
   return assign_weights(std::move(tensors), flat, file, network, strict);
 }
 
 LoadReport load_weights(ByteView bytes, Network& network, bool strict, Metadata* metadata) {
+  IdleTensors idle(network.device());
+  network.add_weights(idle);
   bool flat = false;
   std::vector<NamedTensor> tensors = read_tensors(bytes, "memory", network, flat, metadata);
   return assign_weights(std::move(tensors), flat, "memory", network, strict);

@@ -13,6 +13,7 @@
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/train/diverged.h"
+#include "nn/train/network_batch.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -250,7 +251,7 @@ nn::Updater::Result PoolUpdater::step_by_gradients(const SplitMinibatch& minibat
   result.labels = minibatch.batch.labels;
   if (!data) {
     const Tensor activations =
-        backbone_->forward(minibatch.batch.inputs(network().device()), Phase::train);
+        backbone_->forward(nn::inputs_of(minibatch.batch, network()), Phase::train);
     const Network::Loss loss = run_head(minibatch, activations, nullptr);
     result.loss = loss.loss;
     result.output = loss.output;

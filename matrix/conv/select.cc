@@ -82,7 +82,8 @@ bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvAr
     indices = Tensor(shape, DType::i32, args.x->device());
     pooling.indices = &indices;
   }
-  const std::array<const Tensor*, 4> tensors = {args.x, pooling.y, pooling.indices, pooling.dy};
+  const std::array<const Tensor*, 5> tensors = {args.x, args.filter, pooling.y, pooling.indices,
+                                                pooling.dy};
   if (kHasDevices && pieces::needs_pieces(tensors)) return false;  // each operation runs alone
   const PoolingArgs& wanted = *std::exchange(args.pooling, &pooling);
   try {

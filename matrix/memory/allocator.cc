@@ -266,15 +266,29 @@ bool Allocator::can_make_room_locked() const {
   return kHasDevices && account_.budget && std::ranges::any_of(evictors_, is_mine);
 }
 
-/// Asks the evictors of this thread, without the lock. Only this thread removes them.
-bool Allocator::evict(uint64_t bytes) {
+/// They are called without the lock. Only this thread removes them.
+std::vector<Evictor*> Allocator::evictors_of_thread() const {
+  std::lock_guard lock(mutex_);
   std::vector<Evictor*> mine;
-  {
-    std::lock_guard lock(mutex_);
-    for (const auto& [thread, evictor] : evictors_)
-      if (thread == std::this_thread::get_id()) mine.push_back(evictor);
+  for (const auto& [thread, evictor] : evictors_)
+    if (thread == std::this_thread::get_id()) mine.push_back(evictor);
+  return mine;
+}
+
+bool Allocator::evict(uint64_t bytes) {
+  return std::ranges::any_of(evictors_of_thread(),
+                             [&](Evictor* evictor) { return evictor->evict(bytes); });
+}
+
+IdleBytes Allocator::idle_bytes() const {
+  IdleBuffers buffers;
+  for (const Evictor* evictor : evictors_of_thread()) evictor->add_idle(buffers);
+  IdleBytes sum;
+  for (const auto& [buffer, bytes] : buffers) {
+    sum.all += bytes.all;
+    sum.on_device += bytes.on_device;
   }
-  return std::ranges::any_of(mine, [&](Evictor* evictor) { return evictor->evict(bytes); });
+  return sum;
 }
 
 void Allocator::add_evictor(Evictor& evictor) {
@@ -284,7 +298,7 @@ void Allocator::add_evictor(Evictor& evictor) {
 
 void Allocator::remove_evictor(Evictor& evictor) {
   std::lock_guard lock(mutex_);
-  std::erase(evictors_, std::pair(std::this_thread::get_id(), &evictor));
+  std::erase_if(evictors_, [&](const auto& one) { return one.second == &evictor; });
 }
 
 Allocator* Allocator::backing() {

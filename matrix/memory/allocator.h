@@ -23,6 +23,8 @@
 
 namespace kaiseki {
 
+class Buffer;
+
 /// The memory of one device in bytes.
 struct MemoryAccount {
   uint64_t in_use = 0;     // held by tensors
@@ -32,12 +34,22 @@ struct MemoryAccount {
   uint64_t budget = 0;     // 0: no limit except the device's own
 };
 
+/// Of tensors that can leave, in bytes.
+struct IdleBytes {
+  uint64_t on_device = 0;
+  uint64_t all = 0;  // with those that left
+};
+/// By buffer.
+using IdleBuffers = std::map<const Buffer*, IdleBytes>;
+
 /// Moves tensors from a device to the host if other tensors have no room.
 class Evictor {
  public:
   virtual ~Evictor() = default;
   /// Releases blocks of at least this many bytes if it can. Returns false if it released none.
   virtual bool evict(uint64_t bytes) = 0;
+  /// Adds the buffers that can leave and that no operation uses now. Also those that left before.
+  virtual void add_idle(IdleBuffers&) const {}
 };
 
 class Allocator {
@@ -75,10 +87,13 @@ class Allocator {
   /// is slow, also whether it needs none.
   bool has_room_for(uint64_t bytes) const;
 
-  /// The evictor serves the allocations of the calling thread. remove_evictor() must be called on
-  /// the same thread.
+  /// The evictor serves the allocations of the calling thread. Earlier ones are asked first.
+  /// remove_evictor() must not be called while that thread allocates.
   void add_evictor(Evictor& evictor);
   void remove_evictor(Evictor& evictor);
+
+  /// Of Evictor::add_idle() of all evictors of this thread. Each buffer counts once.
+  IdleBytes idle_bytes() const;
 
   /// Frees the cache, and lets tensors leave, until a workspace of this size has room within the
   /// budget in place of the present one. Returns false if there is no budget, or if the evictors of
@@ -116,6 +131,7 @@ class Allocator {
   void* take_locked(uint64_t size, bool estimate);
   void* allocate_locked(uint64_t bytes, bool estimate = true);
   void put_whole(void* block, uint64_t size) noexcept;
+  std::vector<Evictor*> evictors_of_thread() const;
   bool evict(uint64_t bytes);
   bool can_make_room_locked() const;
   void trim_locked();

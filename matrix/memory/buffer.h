@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "matrix/device.h"
 
@@ -64,12 +65,15 @@ class Buffer {
   /// Returns whether the device has no block for it now: leave_device() has released it, or it had
   /// no room from the start.
   bool left_device() const { return !block_; }
+  /// The tensors of a running operation are held, so that they make no room for each other.
+  bool is_held() const { return holds_.load(std::memory_order_relaxed) != 0; }
   /// Copy a region between the host copy and the block of `piece`, beside the device's kernels. The
   /// buffer must have left its device. The next use of the piece waits for the copy.
   void send_to(Buffer& piece, const CopyRegion& region);
   void receive_from(Buffer& piece, const CopyRegion& region);
 
  private:
+  friend class BufferHold;
   void change();
   void* enter_device(Access access);
   void allocate_host_copy(bool backing);
@@ -83,7 +87,24 @@ class Buffer {
   void* block_ = nullptr;
   bool host_valid_ = false, block_valid_ = false, unused_ = false;
   bool copying_ = false;  // a copy from or to host_ may be under way, on a CPU one of the block
+  std::atomic<int> holds_ = 0;  // threads may read a tensor of the CPU at the same time
   std::atomic<uint64_t> contents_;
+};
+
+/// Evictors pass over the buffer while this exists.
+class BufferHold {
+ public:
+  explicit BufferHold(Buffer& buffer) : buffer_(&buffer) { add(1); }
+  ~BufferHold() {
+    if (buffer_) add(-1);
+  }
+  BufferHold(BufferHold&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  BufferHold& operator=(BufferHold&&) = delete;
+
+ private:
+  void add(int holds) { buffer_->holds_.fetch_add(holds, std::memory_order_relaxed); }
+
+  Buffer* buffer_;
 };
 
 }  // namespace kaiseki

@@ -60,6 +60,8 @@ ConvProblem checked_problem(std::string_view operation, const Shape& x, const Sh
 Shape output_shape(const ConvProblem& p) { return {p.n, p.k, p.out_h(), p.out_w()}; }
 
 void run(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
+  const BufferHold holds[] = {BufferHold(args.x->buffer()), BufferHold(args.filter->buffer()),
+                              BufferHold(args.y->buffer())};
   if (kHasDevices && backend.device() == args.x->device() && conv::needs_pieces(args))
     conv::run_in_pieces(backend, problem, args);
   else

@@ -39,6 +39,7 @@ void check_input(std::string_view operation, std::string_view name, const Tensor
 
 bool run(const ConvProblem& problem, const Tensor& x, const ConvArgs& args) {
   bool done = false;
+  const BufferHold holds[] = {BufferHold(args.x->buffer()), BufferHold(args.filter->buffer())};
   run_with_conv_solvers(
       x, [&](Backend& backend) { done = run_pooled_convolution(backend, problem, args); });
   return done;

@@ -103,6 +103,7 @@ pieces::Division divide(const Tensor& a, const Tensor& b, const Tensor& c, int64
   add(c, options.beta == 0 ? Access::write : Access::read_write, 2, 1, 0);
   if (options.bias_per_row) add(*options.bias_per_row, Access::read, 1, 0, 0);
   if (options.bias_per_column) add(*options.bias_per_column, Access::read, 0, 1, 0);
+  division.streams = true;
   return division;
 }
 
@@ -164,7 +165,11 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   const SmallTask small =
       is_small_task(c, {&a, &b, args.bias ? args.bias : &a}, products / kProductsPerElement);
   const auto is_outside = [](const Tensor& t) { return t.buffer().left_device(); };
-  if (kHasDevices && small == SmallTask::no && (is_outside(a) || is_outside(b) || is_outside(c)))
+  const BufferHold holds[] = {BufferHold(a.buffer()), BufferHold(b.buffer()),
+                              BufferHold(c.buffer()),
+                              BufferHold((args.bias ? *args.bias : a).buffer())};
+  if (kHasDevices && small == SmallTask::no &&
+      (is_outside(a) || is_outside(b) || is_outside(c) || (args.bias && is_outside(*args.bias))))
     return run_or_fall_back(kGemm.name, c.device().backend().has(kGemm), c, [&](Backend& backend) {
       pieces::Division division;
       if (backend.device() == c.device()) division = divide(a, b, c, args.k, options);

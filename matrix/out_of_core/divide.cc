@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/out_of_core/divide.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "matrix/memory/out_of_core.h"
@@ -38,6 +39,10 @@ void DivisionMaker::set(std::span<Tensor> tensors, const pieces::PieceRange& ran
 
 bool needs_pieces(const pieces::Division& division) {
   if (division.cuts.empty()) return false;
+  const auto is_large = [](const pieces::PieceOperand& operand) {
+    return pieces::is_large_and_outside(operand.whole);
+  };
+  if (division.streams && std::ranges::any_of(division.operands, is_large)) return true;
   std::vector<const Tensor*> tensors;
   for (const pieces::PieceOperand& operand : division.operands) tensors.push_back(&operand.whole);
   return pieces::needs_pieces(tensors);

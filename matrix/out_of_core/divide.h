@@ -108,6 +108,7 @@ void run_divisible(const Operation<Args>& operation, const Tensor& tensor, const
         prepare(backend);
         DivisionMaker maker;
         if (backend.device() == tensor.device()) piece.divide(maker);
+        const std::vector<BufferHold> holds = pieces::hold_operands(maker.division());
         if (!needs_pieces(maker.division())) try {
             return backend.run(operation, args);
           } catch (const OutOfMemory&) {

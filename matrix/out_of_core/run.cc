@@ -15,6 +15,8 @@
 namespace kaiseki::pieces {
 namespace {
 
+constexpr uint64_t kStreamedPart = 16;  // of the tensors: their pieces at a time
+
 bool same_view(const Tensor& a, const Tensor& b) {
   return a.shares_storage_with(b) && a.offset() == b.offset() && a.shape() == b.shape() &&
          a.strides() == b.strides() && a.dtype() == b.dtype();
@@ -78,8 +80,10 @@ class PieceRunner {
 
   void run_all() {
     choose();
-    for (const CutTensor& one : tensors_)
-      if (one.comes_back()) one.whole.buffer().return_to_device();
+    while (!come_back()) {
+      most_ = bytes_kept(tensors_) - 1;
+      choose();
+    }
     const int64_t length = division_.cuts[cut_].length;
     std::optional<PieceTensors> next;
     for (int64_t first = 0; first < length || next;) {
@@ -101,10 +105,26 @@ class PieceRunner {
     std::vector<Tensor> tensors;  // in the order of the operands
   };
 
+  /// Copies back the tensors that are not cut. Returns false if one has no room, because free
+  /// memory is divided.
+  bool come_back() const {
+    for (const CutTensor& one : tensors_)
+      if (one.comes_back()) try {
+          one.whole.buffer().return_to_device();
+        } catch (const OutOfMemory&) {
+          return false;
+        }
+    return true;
+  }
+
   /// Takes the fastest size of all cuts. If nothing has room, the tensors on the device leave it.
   void choose() {
     uint64_t bytes = 0;
     for (const PieceOperand& operand : division_.operands) bytes += operand.whole.bytes();
+    if (division_.streams) {
+      make_room_for_pieces(device_, bytes / kStreamedPart);
+      if (choose_size()) return;
+    }
     make_room_for_pieces(device_, bytes);
     if (choose_size()) return;
     for (const PieceOperand& operand : division_.operands)
@@ -131,7 +151,8 @@ class PieceRunner {
     for (size_t cut = 0; cut < division_.cuts.size(); ++cut) {
       if (division_.cuts[cut].adds != adds) continue;
       const std::vector<CutTensor> tensors = tensors_along(division_, cut);
-      const uint64_t kept = bytes_kept(tensors), room = room_for_pieces(device_);
+      const uint64_t kept = bytes_kept(tensors);
+      const uint64_t room = std::min(room_for_pieces(device_), most_);
       for (const int64_t size : piece_sizes(division_.cuts[cut].length)) {
         const std::optional<uint64_t> bytes = bytes_of_piece(tensors, size);
         if (!bytes) break;
@@ -252,7 +273,8 @@ class PieceRunner {
   const Division& division_;
   const RunPiece& run_;
   const PieceCosts costs_;
-  const uint64_t largest_;  // bytes of a block
+  const uint64_t largest_;      // bytes of a block
+  uint64_t most_ = UINT64_MAX;  // bytes that were not refused
   size_t cut_ = 0;
   int64_t size_ = 0;
   uint64_t at_once_ = 0;  // the pieces that have room together
@@ -262,6 +284,12 @@ class PieceRunner {
 };
 
 }  // namespace
+
+std::vector<BufferHold> hold_operands(const Division& division) {
+  std::vector<BufferHold> holds;
+  for (const PieceOperand& operand : division.operands) holds.emplace_back(operand.whole.buffer());
+  return holds;
+}
 
 void run_in_pieces(std::string_view operation, Device device, const Division& division,
                    const RunPiece& run) {

@@ -42,7 +42,13 @@ struct Division {
   std::vector<PieceOperand> operands = {};
   double multiply_adds = 0;    // of the whole operation
   uint64_t scratch_bytes = 0;  // of a tensor that the whole operation allocates
+  /// A large tensor without free room stays outside. Its pieces need little room, and others need
+  /// not leave for it. For operations that are seldom repeated on the same tensor.
+  bool streams = false;
 };
+
+/// Keeps the operands on the device, so that one that comes back does not evict another.
+std::vector<BufferHold> hold_operands(const Division& division);
 
 /// Computes a piece, whose tensors have the order of the operands.
 using RunPiece = std::function<void(std::span<Tensor> tensors, const PieceRange& range)>;

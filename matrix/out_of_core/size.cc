@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kCopySeconds = 4e-6;    // of a copy, without its bytes
 constexpr double kStartSeconds = 10e-6;  // of the kernels of a piece, without their work
+constexpr uint64_t kLargePart = 8;       // of the budget
 constexpr int64_t kEverySize = 1 << 16, kFewer = 50;
 
 bool comes_back(Buffer& buffer) {
@@ -70,6 +71,13 @@ void make_room_for_pieces(Device device, uint64_t bytes) {
       Tensor({static_cast<int64_t>(wanted)}, DType::u8, device);  // the allocator makes room
     } catch (const OutOfMemory&) {
     }
+}
+
+bool is_large_and_outside(const Tensor& tensor) {
+  const Allocator& memory = tensor.device().memory();
+  const uint64_t bytes = tensor.buffer().bytes(), budget = memory.account().budget;
+  return tensor.buffer().left_device() && budget && bytes >= budget / kLargePart &&
+         !memory.has_room_for(bytes);
 }
 
 bool needs_pieces(std::span<const Tensor* const> tensors) {

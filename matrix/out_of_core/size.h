@@ -46,6 +46,10 @@ uint64_t room_for_pieces(Device device);
 /// of the operation's tensors.
 void make_room_for_pieces(Device device, uint64_t bytes);
 
+/// Returns whether a tensor is outside, takes an eighth of the budget or more, and has no free
+/// room.
+bool is_large_and_outside(const Tensor& tensor);
+
 /// Returns whether a tensor is outside the device and not all of them find room there together. If
 /// all find room, copies them back. The elements may be null.
 bool needs_pieces(std::span<const Tensor* const> tensors);

@@ -160,6 +160,15 @@ struct Iterator::Worker {
     }
   }
 
+  /// Tensors leave a device for allocations of their own thread only.
+  void make_again(Job& job) const {
+    try {
+      std::rethrow_exception(job.error);
+    } catch (const OutOfMemory&) {
+      make(job);
+    }
+  }
+
   /// Waits for the first job of the queue and removes it. Returns null at the end. Rethrows the
   /// job's exception.
   std::unique_ptr<Job> take() {
@@ -170,7 +179,8 @@ struct Iterator::Worker {
     auto job = std::move(jobs.front());
     jobs.pop_front();
     room.notify_one();
-    if (job->error) std::rethrow_exception(job->error);
+    lock.unlock();
+    if (job->error) make_again(*job);
     return job;
   }
 

@@ -2,7 +2,6 @@
 #include "nn/io/checksum.h"
 
 #include "base/error.h"
-#include "base/sha256.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -17,13 +16,6 @@ size_t position_in(std::string_view header, std::string_view digits) {
   return at == header.npos ? at : at + key.size();
 }
 
-std::string sum_of(std::string_view header, std::span<const ByteView> parts) {
-  Sha256 hash;
-  hash.update(as_bytes(header));
-  for (const ByteView part : parts) hash.update(part);
-  return hash.finish();
-}
-
 }  // namespace
 
 Metadata with_checksum(Metadata metadata) {
@@ -31,27 +23,37 @@ Metadata with_checksum(Metadata metadata) {
   return metadata;
 }
 
-void write_checksum(std::string& header, std::span<const ByteView> parts) {
-  const std::string sum = sum_of(header, parts);
-  header.replace(position_in(header, kZeros), kZeros.size(), sum);
+ChecksumWriter::ChecksumWriter(std::string& header) : header_(header) {
+  hash_.update(as_bytes(header));
 }
 
-void check_checksum(std::string_view header, std::span<const ByteView> parts, Metadata& metadata,
-                    std::string_view source) {
+void ChecksumWriter::finish() {
+  header_.replace(position_in(header_, kZeros), kZeros.size(), hash_.finish());
+}
+
+ChecksumCheck::ChecksumCheck(std::string_view header, Metadata& metadata, std::string_view source)
+    : source_(source) {
   const auto found = metadata.extract(std::string(kKey));
   if (!found) return;
-  const std::string& expected = found.mapped();
-  const size_t at = position_in(header, expected);
-  if (at == header.npos)
+  expected_ = found.mapped();
+  const size_t at = position_in(header, expected_);
+  if (at == header.npos || expected_.empty())
     throw ParseError(source, "header",
-                     "expected a checksum of 64 digits, got '" + expected.substr(0, 80) + "'");
+                     "expected a checksum of 64 digits, got '" + expected_.substr(0, 80) + "'");
   std::string zeroed(header);
-  zeroed.replace(at, expected.size(), expected.size(), '0');
-  if (sum_of(zeroed, parts) != expected)
-    throw ParseError(
-        source, "checksum",
-        "the contents do not have the SHA-256 in the metadata: the file is damaged, or "
-        "another program changed it and kept kaiseki_sha256");
+  zeroed.replace(at, expected_.size(), expected_.size(), '0');
+  hash_.update(as_bytes(zeroed));
+}
+
+void ChecksumCheck::add(ByteView part) {
+  if (!expected_.empty()) hash_.update(part);
+}
+
+void ChecksumCheck::finish() {
+  if (expected_.empty() || hash_.finish() == expected_) return;
+  throw ParseError(source_, "checksum",
+                   "the contents do not have the SHA-256 in the metadata: the file is damaged, or "
+                   "another program changed it and kept kaiseki_sha256");
 }
 
 }  // namespace kaiseki::nn

@@ -4,22 +4,43 @@
 // that follow. In the header, zeros take the place of the checksum's digits.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/bytes.h"
+#include "base/sha256.h"
 #include "nn/io/named_tensor.h"
 
 namespace kaiseki::nn {
 
 /// Adds the checksum to the metadata, as zeros.
 Metadata with_checksum(Metadata metadata);
-/// Replaces these zeros in the header by the SHA-256 of the header and the parts.
-void write_checksum(std::string& header, std::span<const ByteView> parts);
-/// Removes the checksum from the metadata. Throws ParseError if it is not that of the header and
-/// the parts. Does nothing if there is none.
-void check_checksum(std::string_view header, std::span<const ByteView> parts, Metadata& metadata,
-                    std::string_view source);
+
+/// Replaces these zeros by the SHA-256 of the header and the parts.
+class ChecksumWriter {
+ public:
+  explicit ChecksumWriter(std::string& header);
+  void add(ByteView part) { hash_.update(part); }
+  void finish();
+
+ private:
+  std::string& header_;
+  Sha256 hash_;
+};
+
+/// Compares the checksum in a header with that of the header and the parts.
+class ChecksumCheck {
+ public:
+  /// Removes the checksum from the metadata. If there is none, finish() does nothing. Throws
+  /// ParseError.
+  ChecksumCheck(std::string_view header, Metadata& metadata, std::string_view source);
+  void add(ByteView part);
+  /// Throws ParseError if they differ.
+  void finish();
+
+ private:
+  std::string source_, expected_;
+  Sha256 hash_;
+};
 
 }  // namespace kaiseki::nn

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "matrix/memory/idle_tensors.h"
 #include "nn/io/checksum.h"
 #include "nn/io/tensor_bytes.h"
 #include "nn/io/tensor_list.h"
@@ -16,34 +17,32 @@ namespace {
 constexpr uint64_t kMaxHeader = 100'000'000;  // the limit of the format's library
 constexpr uint64_t kMaxFile = uint64_t{1} << 36;
 
-/// Header and tensors, in the order of the file.
-struct EncodedSafetensors {
-  std::string header;
-  std::vector<Tensor> values;
-  std::vector<ByteView> parts;
-};
-
-EncodedSafetensors encode(std::span<const NamedTensor> tensors, const Metadata& metadata) {
-  EncodedSafetensors result;
+/// The header, with its length before it.
+std::string encode_header(std::span<const NamedTensor> tensors, const Metadata& metadata) {
   std::vector<ListedTensor> list;
-  std::vector<ByteView> contents;
   uint64_t end = 0;
   for (const NamedTensor& tensor : tensors) {
-    result.values.push_back(for_file(tensor.value));
-    contents.push_back(bytes_of(result.values.back()));
-    list.push_back(
-        {tensor.name, tensor.value.dtype(), tensor.value.shape(), end, end + tensor.value.bytes()});
-    end = list.back().end;
+    const uint64_t begin = end;
+    end += tensor.value.bytes();
+    list.push_back({tensor.name, tensor.value.dtype(), tensor.value.shape(), begin, end});
   }
   std::string header = format_tensor_list(list, true, with_checksum(metadata));
   header.resize((header.size() + 7) / 8 * 8, ' ');
-  write_checksum(header, contents);
-  result.header.resize(8);
-  store_le<uint64_t>(header.size(), reinterpret_cast<std::byte*>(result.header.data()));
-  result.header += header;
-  result.parts.push_back(as_bytes(result.header));
-  result.parts.insert(result.parts.end(), contents.begin(), contents.end());
-  return result;
+  ChecksumWriter checksum(header);
+  for (const NamedTensor& tensor : tensors) checksum.add(bytes_of(for_file(tensor.value)));
+  checksum.finish();
+  std::string length(8, 0);
+  store_le<uint64_t>(header.size(), reinterpret_cast<std::byte*>(length.data()));
+  return length + header;
+}
+
+/// Calls append() for each part of the file. Tensors of the CPU need not be in memory together.
+template <class Append>
+void encode(std::span<const NamedTensor> tensors, const Metadata& metadata, const Append& append) {
+  IdleTensors idle(Device::cpu());
+  for (const NamedTensor& tensor : tensors) idle.add(tensor.value);
+  append(as_bytes(encode_header(tensors, metadata)));
+  for (const NamedTensor& tensor : tensors) append(bytes_of(for_file(tensor.value)));
 }
 
 }  // namespace
@@ -77,13 +76,15 @@ std::vector<NamedTensor> read_safetensors(ByteSource& source, Metadata* metadata
   if (next != *source.remaining())
     source.fail("expected " + std::to_string(next) + " bytes of tensors, got " +
                 std::to_string(*source.remaining()));
+  ChecksumCheck checksum(as_text(text), found, source.name());
+  IdleTensors idle(Device::cpu());
   std::vector<NamedTensor> tensors;
-  std::vector<ByteView> parts;
   for (const ListedTensor& t : list) {
     tensors.push_back({t.name, read_elements(source, t.shape, t.dtype)});
-    parts.push_back(bytes_of(tensors.back().value));
+    checksum.add(bytes_of(tensors.back().value));
+    idle.add(tensors.back().value);
   }
-  check_checksum(as_text(text), parts, found, source.name());
+  checksum.finish();
   if (metadata) *metadata = std::move(found);
   return tensors;
 }
@@ -100,16 +101,17 @@ std::vector<NamedTensor> read_safetensors(ByteView bytes, Metadata* metadata) {
 
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                        const Metadata& metadata) {
-  write_file_atomic(path, encode(tensors, metadata).parts);
+  write_file_atomic(path, [&](const auto& append) { encode(tensors, metadata, append); });
 }
 
 ByteVector encode_safetensors(std::span<const NamedTensor> tensors, const Metadata& metadata) {
+  uint64_t size = 0;
+  for (const NamedTensor& tensor : tensors) size += tensor.value.bytes();
   ByteVector bytes;
-  EncodedSafetensors encoded = encode(tensors, metadata);
-  size_t size = 0;
-  for (ByteView part : encoded.parts) size += part.size();
-  bytes.reserve(size);
-  for (ByteView part : encoded.parts) bytes.insert(bytes.end(), part.begin(), part.end());
+  encode(tensors, metadata, [&](ByteView part) {
+    if (bytes.empty()) bytes.reserve(part.size() + size);
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  });
   return bytes;
 }
 

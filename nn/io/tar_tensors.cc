@@ -41,7 +41,7 @@ EncodedTar encode(std::span<const NamedTensor> tensors, const Metadata& metadata
     listed.sha256 = sha256(bytes_of(result.values.back()));
   }
   std::string index = format_tensor_list(list, false, with_checksum(metadata));
-  write_checksum(index, {});
+  ChecksumWriter(index).finish();
   append_tar_file(result.headers.emplace_back(), kIndex, as_bytes(index));
   result.parts.push_back(result.headers.back());
   for (size_t i = 0; i < list.size(); ++i) {
@@ -65,7 +65,7 @@ std::vector<NamedTensor> read(ByteSource& source, Metadata* metadata) {
   const std::string index = source.name() + " (index.json)";
   Metadata found;
   auto list = parse_tensor_list(as_text(text), index, false, &found);
-  check_checksum(as_text(text), {}, found, index);
+  ChecksumCheck(as_text(text), found, index).finish();
   std::vector<NamedTensor> tensors;
   for (const ListedTensor& t : list) {
     std::string path = t.name + std::string(kSuffix);

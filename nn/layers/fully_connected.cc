@@ -39,8 +39,9 @@ class FullyConnected : public Layer {
 
   void backward(BackwardPass& pass) const override {
     const Tensor& dy = pass.grad_output;
-    gemm(dy, as_rows(pass.inputs[0]), pass.gradients[0],
-         {.transpose_a = true, .beta = pass.beta[0]});
+    Tensor from = dy, x = as_rows(pass.inputs[0]);
+    if (pass.gather) pass.weight_is_whole = (*pass.gather)(x, from);
+    gemm(from, x, pass.gradients[0], {.transpose_a = true, .beta = pass.beta[0]});
     if (bias_) reduce_into(pass.gradients[1], Reduction::sum, dy, {0}, pass.beta[1]);
     if (!pass.needs_gradient[0]) return;
     Tensor dx(pass.shapes[0], DType::f32, dy.device());

@@ -2,9 +2,11 @@
 #include "nn/train/checkpoint.h"
 
 #include <map>
+#include <optional>
 
 #include "base/error.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/idle_tensors.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/copy.h"
 #include "nn/io/safetensors.h"
@@ -44,6 +46,8 @@ void check_tensors(const std::vector<NamedTensor>& wanted,
 }  // namespace
 
 void write_weights(const std::string& file, Network& network, const Metadata& metadata) {
+  IdleTensors idle(network.device());
+  network.add_weights(idle);
   write_safetensors(file, weights_to_save(network), metadata);
 }
 
@@ -52,16 +56,25 @@ void write_checkpoint(const std::string& file, Trainer& trainer, const Metadata&
   state.insert(metadata.begin(), metadata.end());
   put(state, "checkpoint", "1");
   Workspace& workspace = trainer.updater().network().device().workspace();
+  IdleTensors idle(trainer.updater().network().device());
+  trainer.updater().add_idle(idle);
   workspace.grow();  // as before the next iteration, so that a resumed run has the same size
   put(state, "workspace", workspace.size());
   write_safetensors(file, run_tensors(trainer), state);
 }
 
 void read_checkpoint(const std::string& file, Trainer& trainer) {
+  Updater& updater = trainer.updater();
+  IdleTensors idle(updater.network().device());
+  updater.optimizer().states(updater.network().parameters());  // makes its tensors
+  updater.add_idle(idle);
+  std::optional<IdleTensors> read(Device::cpu());
   Metadata state;
   std::map<std::string, Tensor> found;
-  for (NamedTensor& tensor : read_safetensors(file, &state))
+  for (NamedTensor& tensor : read_safetensors(file, &state)) {
+    read->add(tensor.value);
     found.emplace(std::move(tensor.name), std::move(tensor.value));
+  }
   try {
     expect(state, "checkpoint", "1");
     trainer.check(state);
@@ -69,11 +82,12 @@ void read_checkpoint(const std::string& file, Trainer& trainer) {
     check_tensors(wanted, found);
     trainer.restore(state);
     for (NamedTensor& tensor : wanted) copy_into(tensor.value, found.at(tensor.name));
-    trainer.updater().set_restore_error(nullptr);
+    updater.set_restore_error(nullptr);
     found.clear();
+    read.reset();
     Device::cpu().memory().trim();
     if (state.contains("workspace"))  // the choice of solvers depends on it
-      trainer.updater().network().device().workspace().reserve(get<uint64_t>(state, "workspace"));
+      updater.network().device().workspace().reserve(get<uint64_t>(state, "workspace"));
   } catch (const Error& error) {
     throw Error(file + ": " + error.what());
   }

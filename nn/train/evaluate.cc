@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "matrix/ceil_div.h"
 #include "nn/data/iterator.h"
+#include "nn/train/network_batch.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -55,9 +56,9 @@ Evaluation evaluate(Network& network, std::shared_ptr<const Dataset> data,
     evaluation.classes = static_cast<int>(output[0]);
     evaluation.confusion.resize(static_cast<size_t>(output[0]) * output[0]);
   }
-  for (Batch batch; iterator.next(batch);) {
-    count(network.forward_loss(batch.inputs(network.device()), batch.labels, Phase::test),
-          batch.labels, counts, evaluation);
+  for (Batch batch; next_batch(iterator, network, batch);) {
+    count(network.forward_loss(inputs_of(batch, network), batch.labels, Phase::test), batch.labels,
+          counts, evaluation);
     if (options.progress) options.progress(counts.samples);
   }
   const double n = static_cast<double>(std::max<int64_t>(1, counts.samples));

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "nn/train/network_batch.h"
 #include "nn/train/run_snapshot.h"
 #include "nn/train/updater.h"
 
@@ -49,10 +50,10 @@ class KeptRun {
 
 void add_gradient(Updater& updater) {
   Batch batch;
-  if (!updater.iterator().next(batch))
+  if (!next_batch(updater.iterator(), updater.network(), batch))
     throw Error(message("noise scale", "expected an iterator that repeats, got its end"));
   Network& network = updater.network();
-  network.forward_loss(batch.inputs(network.device()), batch.labels, Phase::train);
+  network.forward_loss(inputs_of(batch, network), batch.labels, Phase::train);
   network.backward();
 }
 

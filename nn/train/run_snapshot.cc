@@ -24,8 +24,13 @@ std::vector<Tensor> tensors_of(Updater& updater) {
 void RunSnapshot::keep(Updater& updater) {
   updater.expect_restored();
   const std::vector<Tensor> tensors = tensors_of(updater);
-  if (values_.empty())
-    for (const Tensor& one : tensors) values_.emplace_back(one.shape(), one.dtype(), Device::cpu());
+  IdleTensors idle(updater.network().device());
+  for (const Tensor& one : tensors) idle.add(one);
+  if (values_.empty()) {
+    copies_ = std::make_unique<IdleTensors>(Device::cpu());
+    for (const Tensor& one : tensors)
+      copies_->add(values_.emplace_back(one.shape(), one.dtype(), Device::cpu()));
+  }
   for (size_t i = 0; i < tensors.size(); ++i) copy_into(values_[i], tensors[i]);
   iterator_ = updater.iterator().state();
   random_position_ = updater.network().random_position();
@@ -36,6 +41,8 @@ void RunSnapshot::restore(Updater& updater) const {
   try {
     updater.iterator().restore(iterator_);  // first, as it frees the batches that it has prepared
     std::vector<Tensor> tensors = tensors_of(updater);
+    IdleTensors idle(updater.network().device());
+    for (const Tensor& one : tensors) idle.add(one);
     for (size_t i = 0; i < tensors.size(); ++i) copy_into(tensors[i], values_[i]);
     updater.network().set_random_position(random_position_);
     updater.optimizer().set_steps(step_);

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-// RunSnapshot: a copy of everything that a step changes. It is in host memory.
+// RunSnapshot: a copy of everything that a step changes. It is in host memory, or in files if other
+// tensors need the room there.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "matrix/memory/idle_tensors.h"
 #include "nn/data/iterator.h"
 
 namespace kaiseki::nn {
 
 class Updater;
 
+/// For one thread.
 class RunSnapshot {
  public:
   /// Copies the weights, the states, the optimizer, the random streams and the iterator's position.
@@ -29,6 +33,7 @@ class RunSnapshot {
 
  private:
   std::vector<Tensor> values_;
+  std::unique_ptr<IdleTensors> copies_;  // of values_
   IteratorState iterator_;
   uint64_t random_position_ = 0;
   int64_t step_ = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/log.h"
+#include "matrix/memory/idle_tensors.h"
 #include "nn/train/state_text.h"
 
 namespace kaiseki::nn {
@@ -63,6 +64,8 @@ void Trainer::run() {
   warn_of_other_size();
   while (!stopped_ && epoch() < options_.epochs) {
     Updater::Result result = updater_.update();
+    IdleTensors idle(updater_.network().device());
+    updater_.add_idle(idle);
     metrics_.add(result.loss, result.output, result.labels);
     const bool epoch_done = updater_.iterator().is_new_epoch();
     if (epoch_done || step() % *options_.check_every == 0) check_loss();
@@ -76,6 +79,8 @@ void Trainer::run() {
     evaluation_.reset();
     for (auto& extension : extensions_) extension->on_epoch(*this);
   }
+  IdleTensors idle(updater_.network().device());
+  updater_.add_idle(idle);
   for (auto& extension : extensions_) extension->on_finish(*this);
 }
 

@@ -10,10 +10,12 @@
 #include "base/timeline.h"
 #include "matrix/ceil_div.h"
 #include "matrix/memory/allocator.h"
+#include "matrix/memory/idle_tensors.h"
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/lazy.h"
+#include "nn/train/network_batch.h"
 
 namespace kaiseki::nn {
 
@@ -54,7 +56,7 @@ void Updater::expect_restored() const {
 }
 
 const Batch& Updater::next_batch() {
-  if (!iterator_.next(batch_))
+  if (!nn::next_batch(iterator_, network_, batch_))
     throw Error(message("train", "expected an iterator that repeats, got its end"));
   return batch_;
 }
@@ -65,8 +67,12 @@ const Batch& Updater::next_batch() {
 Tensor Updater::reserve_batches() const {
   const Device device = network_.device();
   const uint64_t bytes = iterator_.most_bytes();
+  IdleTensors idle(device);
+  add_idle(idle);
   const std::optional<uint64_t> room = room_for_tensors(device);
-  if (!device.is_cpu() || !room || *room < device.memory().rounded(bytes)) return {};
+  if (!device.is_cpu() || !room ||
+      *room + device.memory().idle_bytes().on_device < device.memory().rounded(bytes))
+    return {};
   try {
     Tensor batches({static_cast<int64_t>(bytes)}, DType::u8, device);
     batches.buffer().return_to_device();  // with a store it may have left at once
@@ -76,7 +82,12 @@ Tensor Updater::reserve_batches() const {
   }
 }
 
-/// The memory of the optimizer is allocated before, so it counts. So does that of the batches,
+void Updater::add_idle(IdleTensors& idle) const {
+  network_.add_weights(idle);
+  network_.add_slots(optimizer_, idle);
+}
+
+/// The tensors of the optimizer exist before, so they count. So does the memory of the batches,
 /// which are on the CPU.
 void Updater::choose_parts() {
   const int64_t size = iterator_.batch_size();
@@ -87,6 +98,8 @@ void Updater::choose_parts() {
     batch_ = {};
     iterator_.set_batch_size(size);  // frees what it has prepared, which would count twice
     const Tensor batches = reserve_batches();
+    IdleTensors slots(network_.device());
+    network_.add_slots(optimizer_, slots);
     parts_ = network_.parts_of_batch(size, Phase::train);
   }
   parts_of_size_ = size;  // after an exception, the next iteration chooses again
@@ -102,7 +115,7 @@ void Updater::add(const Batch& part, Parts& to) {
   network_.set_random_position(to.random_position);
   network_.set_first_sample(to.done);
   const Network::Loss run =
-      network_.forward_loss(part.inputs(network_.device()), part.labels, Phase::train);
+      network_.forward_loss(inputs_of(part, network_), part.labels, Phase::train);
   const double share = static_cast<double>(part.labels.dim(0)) / static_cast<double>(to.samples);
   network_.backward(share);
   const Tensor weighted =
@@ -137,7 +150,7 @@ Updater::Result Updater::accumulated() {
 Updater::Result Updater::of_one_minibatch() {
   next_batch();
   const Network::Loss run =
-      network_.forward_loss(batch_.inputs(network_.device()), batch_.labels, Phase::train);
+      network_.forward_loss(inputs_of(batch_, network_), batch_.labels, Phase::train);
   network_.backward();
   return {run.loss, run.output, batch_.labels};
 }
@@ -147,6 +160,8 @@ Updater::Result Updater::update() {
   const double rate = learning_rate();
   network_.zero_grad(optimizer_);
   choose_parts();
+  IdleTensors slots(network_.device());
+  network_.add_slots(optimizer_, slots);
   Result result = accumulate_ == 1 && parts_ == 1 ? of_one_minibatch() : accumulated();
   std::optional<TimelineSpan> span;  // on other devices the time is that of their queues
   if (network_.device().is_cpu()) span.emplace("steps", "update");

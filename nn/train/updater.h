@@ -73,6 +73,8 @@ class Updater {
   const Iterator& iterator() const { return iterator_; }
   /// The samples of the next iteration.
   int64_t samples_of_step() const;
+  /// Adds the weights, their gradients and the optimizer's tensors. For code between iterations.
+  void add_idle(IdleTensors& idle) const;
 
  protected:
   /// The next minibatch, valid until the next call. Throws Error at the end of the iterator.

@@ -5,8 +5,9 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 
-from support import check, deep_network, main, refuses, works
+from support import KAISEKI, check, deep_network, main, refuses, wide_network, works
 
 ROOM = {"KAISEKI_SPILL_DIR": os.getcwd()}
 
@@ -45,7 +46,7 @@ def the_progress_tells_it():
 
 
 def off_ends_the_training():
-    refuses(["out of memory", "asked for"], *arguments("--out-of-core", "off"), env={**ROOM, **less_memory()})
+    refuses(["out of memory", "asked for", "missing", "step of layer"], *arguments("--out-of-core", "off"), env={**ROOM, **less_memory()})
     weights("off.safetensors", "--out-of-core", "off")
 
 
@@ -58,4 +59,29 @@ def always_moves_tensors():
     check(moved == whole, "the same weights")
 
 
-main(tensors_leave_if_there_is_no_room, the_progress_tells_it, off_ends_the_training, always_moves_tensors)
+def weights_leave_too():
+    def trained(name, **env):
+        works("train", wide_network(), "--data", "digits:96:1", "--epochs", 1, "--batch-size", 32, "--seed", 3, "--device", "cpu", "--tune",
+              "off", "--optimizer", "adam", "--save", name, "--checkpoint", f"{name}.checkpoints", "--memory", env={**ROOM, **env})
+        return json.loads(works("eval", "wide.json", "--weights", name, "--data", "digits:96:2", "--json", env={**ROOM, **env}).stdout)
+
+    whole, less = trained("whole.safetensors"), trained("less.safetensors", KAISEKI_DEVICE_MEMORY="16M")
+    check(abs(less["loss"] - whole["loss"]) <= 1e-4 * whole["loss"], "about the same loss", (less, whole))
+
+
+def a_killed_process_leaves_no_file():
+    folder = pathlib.Path("killed")
+    folder.mkdir()
+    process = subprocess.Popen([KAISEKI, *map(str, arguments("--epochs", 1000))], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                               env={**os.environ, **less_memory(), "KAISEKI_SPILL_DIR": str(folder)})
+    for line in process.stdout:
+        if "out of core" in line:
+            break
+    else:
+        check(False, "the training ended too early", process.wait())
+    process.kill()
+    process.wait()
+    check(not list(folder.iterdir()), "no file is left", list(folder.iterdir()))
+
+
+main(weights_leave_too, a_killed_process_leaves_no_file, tensors_leave_if_there_is_no_room, the_progress_tells_it, off_ends_the_training, always_moves_tensors)

@@ -47,6 +47,14 @@ def deep_network():
     return "net.json"
 
 
+def wide_network():
+    """Writes wide.json, with 13 MB of weights. Returns the name."""
+    layers = [{"type": "fully_connected", "output_size": 4000}, {"type": "tanh"}, {"type": "fully_connected", "output_size": 10},
+              {"type": "softmax"}]
+    pathlib.Path("wide.json").write_text(json.dumps({"inputs": {"x": {"shape": [1, 28, 28]}}, "layers": layers}))
+    return "wide.json"
+
+
 def check(condition, what, detail=""):
     global passed, failed
     if condition:

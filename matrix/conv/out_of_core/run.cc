@@ -235,7 +235,17 @@ std::optional<ChosenPieces> choose(Device device, const ConvProblem& problem) {
 
 }  // namespace
 
+/// Pieces read the whole filter on the device. If x and y take its room, they leave.
 bool needs_pieces(const ConvArgs& args) {
+  Buffer& filter = args.filter->buffer();
+  if (filter.left_device()) try {
+      filter.return_to_device();
+    } catch (const OutOfMemory&) {
+      args.x->buffer().leave_device();
+      args.y->buffer().leave_device();
+      filter.return_to_device();
+      return true;
+    }
   return pieces::needs_pieces(std::array<const Tensor*, 2>{args.x, args.y});
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// IdleTensors: tensors that leave their device while others need the room, because no operation
+// uses them now.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "matrix/memory/allocator.h"
+#include "matrix/tensor.h"
+
+namespace kaiseki {
+
+/// Serves the thread that constructs it. Does nothing if the device's tensors cannot leave.
+class IdleTensors : public Evictor {
+ public:
+  explicit IdleTensors(Device device);
+  ~IdleTensors() override;
+  IdleTensors(const IdleTensors&) = delete;
+
+  /// In the order of their next uses. Ignores tensors that are undefined, on another device, or too
+  /// small to leave.
+  void add(const Tensor& tensor);
+  /// The tensors from this one on are used next. Those before were used already, and leave first.
+  void begin(const Tensor& next);
+
+  /// Moves the tensor with the latest next use first. Passes over buffers that are held
+  /// (BufferHold).
+  bool evict(uint64_t bytes) override;
+  void add_idle(IdleBuffers& to) const override;
+
+ private:
+  template <class F>
+  void for_each_on_device(const F& f) const;
+
+  Device device_;
+  bool can_leave_;
+  std::vector<Tensor> tensors_;
+  size_t next_ = 0;
+};
+
+}  // namespace kaiseki
