@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The speed of data-parallel training, started by mpirun or alone. Rank 0 prints one JSON line.
-//   cluster_step NETWORK BATCH SECONDS [threads] [overlap|plain] [f32|f16]
+//   cluster_step NETWORK BATCH SECONDS [threads] [overlap|plain] [f32|f16] [factors]
 // `plain` adds the gradients by MPI_Allreduce after the backward pass, one call for each.
+// `factors`: ranks exchange the factors of gradients, as on several machines.
 #include <mpi.h>
 
 #include <algorithm>
@@ -65,6 +66,7 @@ int run(int argc, char** argv) {
   } else {
     dist::ClusterTrainingOptions how;
     if (given("f16")) how.exchange.wire = dist::ClusterWire::f16;
+    if (given("factors")) how.exchange.factors = dist::FactorUse::if_smaller;
     auto made = std::make_unique<dist::ClusterUpdater>(network, optimizer, iterator, schedule,
                                                        cluster, how);
     ours = made.get();

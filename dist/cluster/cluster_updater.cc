@@ -8,11 +8,15 @@
 #include <vector>
 
 #include "matrix/ceil_div.h"
+#include "matrix/memory/idle_tensors.h"
 #include "matrix/memory/room.h"
 #include "matrix/ops/copy.h"
+#include "nn/train/network_batch.h"
 
 namespace kaiseki::dist {
 namespace {
+
+constexpr int64_t kMostFactors = 512;  // samples of a minibatch
 
 std::span<std::byte> bytes_of(Tensor& tensor) {
   return std::as_writable_bytes(
@@ -39,7 +43,8 @@ ClusterUpdater::ClusterUpdater(nn::Network& network, nn::Optimizer& optimizer,
       exchange_(*for_gradients_, bytes_of_gradients(network), options.exchange),
       stop_(options.stop),
       sync_batch_norm_(options.sync_batch_norm),
-      wire_(options.exchange.wire) {
+      wire_(options.exchange.wire),
+      factors_(options.exchange.factors) {
   if (iterator.share() != cluster.share())
     throw Error(message("cluster", "expected an iterator with the share of the cluster, got share ",
                         iterator.share().index, " of ", iterator.share().parts));
@@ -50,6 +55,7 @@ ClusterUpdater::~ClusterUpdater() { leave_network(); }
 void ClusterUpdater::leave_network() {
   network().set_gradient_hook({});
   network().set_statistics_sum({});
+  network().set_factor_gathering({});
 }
 
 ClusterUpdater::Result ClusterUpdater::update() {
@@ -75,7 +81,8 @@ void ClusterUpdater::expect_agreement() {
       {"learning rate", learning_rate()},
       {"seed of the network", static_cast<double>(network().seed())},
       {"bytes of parameters", static_cast<double>(bytes_of_gradients(network()))},
-      {"kind of exchange", 2.0 * sync_batch_norm_ + (wire_ == ClusterWire::f16 ? 1.0 : 0.0)},
+      {"kind of exchange", 4.0 * static_cast<double>(factors_) + 2.0 * sync_batch_norm_ +
+                               (wire_ == ClusterWire::f16 ? 1.0 : 0.0)},
       {"bytes of a bucket", static_cast<double>(exchange_.bucket_bytes())},
   }};
   std::vector<double> all(facts.size() * static_cast<size_t>(cluster_.size()));
@@ -95,11 +102,13 @@ void ClusterUpdater::expect_agreement() {
 
 /// Devices of several kinds may round differently.
 void ClusterUpdater::share_weights() {
+  const std::vector<nn::State> slots = optimizer().states(network().parameters());
+  IdleTensors idle(network().device());
+  add_idle(idle);
   for (nn::Parameter& one : network().parameters())
     broadcast(cluster_.ranks(), bytes_of(one.value));
   for (nn::State& one : network().states()) broadcast(cluster_.ranks(), bytes_of(one.value));
-  for (nn::State& one : optimizer().states(network().parameters()))
-    broadcast(cluster_.ranks(), bytes_of(one.value));
+  for (nn::State one : slots) broadcast(cluster_.ranks(), bytes_of(one.value));
 }
 
 /// All ranks must exchange in the same way, so they agree on it.
@@ -109,32 +118,86 @@ void ClusterUpdater::begin() {
   float moving = tensors_stay(network().device()) ? 0 : 1;
   all_reduce(cluster_.ranks(), {&moving, 1});
   tensors_stay_ = moving == 0;
+  if (factors_ == FactorUse::automatic)
+    factors_ = is_on_several_machines() ? FactorUse::if_smaller : FactorUse::never;
   begun_ = true;
+}
+
+bool ClusterUpdater::is_on_several_machines() const {
+  const Communicator& ranks = cluster_.ranks();
+  for (int rank = 1; rank < ranks.size(); ++rank)
+    if (ranks.host(rank) != ranks.host(0)) return true;
+  return false;
+}
+
+/// A ring carries the gradient about twice, and the factors once. With more samples, the product
+/// takes longer than a network of a few Gbit/s.
+bool ClusterUpdater::gather_factors(Tensor& inputs, Tensor& gradients, int64_t samples) {
+  const int64_t columns[] = {inputs.dim(1), gradients.dim(1)};
+  const int64_t row = columns[0] + columns[1];
+  const int64_t wire = wire_ == ClusterWire::f16 ? 2 : 4;
+  if (samples > kMostFactors || 2 * samples * row * 4 > 2 * columns[0] * columns[1] * wire)
+    return false;
+  std::vector<RankPart> parts;
+  int64_t end = 0;
+  for (int rank = 0; rank < cluster_.size(); ++rank) {
+    const int64_t values = cluster_.share_of(rank).count(samples) * row;
+    parts.push_back({4 * end, 4 * values});
+    end += values;
+  }
+  std::vector<float> all(static_cast<size_t>(end));
+  float* to = all.data() + parts[static_cast<size_t>(cluster_.rank())].first / 4;
+  for (const Tensor* factor : {&inputs, &gradients})
+    to = std::copy_n(factor->contiguous().data<float>(), factor->size(), to);
+  all_gather(cluster_.ranks(), std::as_writable_bytes(std::span(all)), parts);
+  Tensor whole[] = {Tensor({samples, columns[0]}, DType::f32, Device::cpu()),
+                    Tensor({samples, columns[1]}, DType::f32, Device::cpu())};
+  float* into[] = {whole[0].overwrite<float>(), whole[1].overwrite<float>()};
+  const float* from = all.data();
+  for (int rank = 0; rank < cluster_.size(); ++rank)
+    for (const int i : {0, 1}) {
+      const int64_t values = cluster_.share_of(rank).count(samples) * columns[i];
+      into[i] = std::copy_n(from, values, into[i]);
+      from += values;
+    }
+  inputs = whole[0].to(inputs.device());
+  gradients = whole[1].to(inputs.device());
+  return true;
 }
 
 /// The pass of one part of this rank's samples. `first`: its position in the minibatch.
 ClusterUpdater::Result ClusterUpdater::pass(const nn::Batch& part, int64_t first, int64_t samples,
                                             bool sends) {
-  const Device device = network().device();
   network().set_first_sample(first);
   if (sync_batch_norm_ && samples >= cluster_.size())
     network().set_statistics_sum(
         [&](std::span<float> values) { all_reduce(cluster_.ranks(), values); });
   if (sends)
     network().set_gradient_hook([&](std::span<Tensor> gradients) { exchange_.add(gradients); });
+  if (sends && !is_divided_ && factors_ != FactorUse::never)
+    network().set_factor_gathering([&, samples](Tensor& inputs, Tensor& gradients) {
+      return gather_factors(inputs, gradients, samples);
+    });
   const nn::Network::Loss run =
-      network().forward_loss(part.inputs(device), part.labels, nn::Phase::train);
+      network().forward_loss(nn::inputs_of(part, network()), part.labels, nn::Phase::train);
   network().backward(static_cast<double>(part.labels.dim(0)) / static_cast<double>(samples));
   leave_network();
   return {run.loss, run.output, part.labels};
+}
+
+/// All ranks call it, also those without samples.
+void ClusterUpdater::choose_parts(int64_t size, int64_t samples) {
+  if (std::exchange(samples_of_parts_, samples) == samples) return;
+  parts_ = size > 0 ? network().parts_of_batch(size, nn::Phase::train) : 1;
+  float divided = parts_ > 1 ? 1 : 0;
+  all_reduce(cluster_.ranks(), {&divided, 1});
+  is_divided_ = divided != 0;
 }
 
 /// Only the last part sends gradients, which are then complete.
 ClusterUpdater::Result ClusterUpdater::passes(const nn::Batch& batch, int64_t samples,
                                               bool overlaps) {
   const int64_t size = batch.labels.dim(0), first = iterator().share().first(samples);
-  if (std::exchange(size_of_parts_, size) != size)
-    parts_ = network().parts_of_batch(size, nn::Phase::train);
   const int64_t most = ceil_div(size, parts_);
   const uint64_t random_position = network().random_position();
   std::vector<Tensor> outputs;
@@ -160,10 +223,13 @@ ClusterUpdater::Result ClusterUpdater::step() {
   const double rate = learning_rate();
   const int64_t samples = samples_of_step();
   network().zero_grad();
+  IdleTensors slots(network().device());
+  network().add_slots(optimizer(), slots);
   const nn::Batch& batch = next_batch();
   const double share = static_cast<double>(batch.labels.dim(0)) / static_cast<double>(samples);
   // If a rank has no samples, it has no backward pass whose order the others could follow.
   const bool overlaps = samples >= cluster_.size() && tensors_stay_;
+  choose_parts(batch.labels.dim(0), samples);
   const uint64_t random_position = network().random_position();
   Result own{.loss = {}, .output = {}, .labels = batch.labels};
   if (share > 0) own = passes(batch, samples, overlaps);
@@ -179,6 +245,8 @@ ClusterUpdater::Result ClusterUpdater::step() {
 }
 
 void ClusterUpdater::exchange_after_pass() {
+  IdleTensors idle(network().device());
+  network().add_weights(idle);
   for (Tensor& gradient : network().gradients().values) {
     exchange_.add({&gradient, 1});
     if (!tensors_stay_) exchange_.finish();

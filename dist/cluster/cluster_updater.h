@@ -50,6 +50,9 @@ class ClusterUpdater : public nn::Updater {
   void begin();
   void expect_agreement();
   void share_weights();
+  bool is_on_several_machines() const;
+  void choose_parts(int64_t size, int64_t samples);
+  bool gather_factors(Tensor& inputs, Tensor& gradients, int64_t samples);
   void leave_network();
   Result passes(const nn::Batch& batch, int64_t samples, bool overlaps);
   Result pass(const nn::Batch& part, int64_t first, int64_t samples, bool sends);
@@ -64,7 +67,10 @@ class ClusterUpdater : public nn::Updater {
   bool sync_batch_norm_;
   ClusterWire wire_;
   bool begun_ = false;
-  int64_t size_of_parts_ = 0, parts_ = 1;  // of this rank's samples, because of its memory
+  /// Because of a rank's memory, its samples run in parts.
+  int64_t samples_of_parts_ = 0, parts_ = 1;
+  bool is_divided_ = false;  // on any rank
+  FactorUse factors_;
   bool stopped_ = false;
   bool tensors_stay_ = true;  // on all ranks, in their places in host memory
 };

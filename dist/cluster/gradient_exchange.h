@@ -19,11 +19,18 @@
 
 namespace kaiseki::dist {
 
+/// Whether ranks exchange the factors of a fully connected layer's gradient in place of the
+/// gradient, if this halves the bytes on the network, and a minibatch has at most 512 samples. Each
+/// rank then computes the product for the whole minibatch. Automatic: if the ranks are on several
+/// machines.
+enum class FactorUse : uint8_t { automatic, never, if_smaller };
+
 struct ExchangeOptions {
   ClusterWire wire = ClusterWire::f32;
   /// Without a value: a quarter of all gradients, from 64 KiB to 4 MiB, so that the first bucket
   /// leaves early in the backward pass.
   std::optional<uint64_t> bucket_bytes = {};
+  FactorUse factors = FactorUse::automatic;
 };
 
 class GradientExchange {

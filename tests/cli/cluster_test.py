@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from support import KAISEKI, LENET, check, deep_network, kaiseki, main, refuses, skip, until, until_logged, weights, works
+from support import KAISEKI, LENET, check, deep_network, kaiseki, main, refuses, skip, until, until_logged, weights, wide_network, works
 
 DATA = ["--data", "digits:600:1", "--test-limit", "100", "--device", "cpu", "--deterministic"]
 
@@ -174,6 +174,15 @@ def a_budget_divides_the_part_of_a_rank():
     check("memory" in done.stdout, "how much was used", done.stdout)
 
 
+def weights_leave_the_memory_of_ranks():
+    folder = {"KAISEKI_SPILL_DIR": os.getcwd()}
+    for name, env in ("whole", folder), ("less", {**folder, "KAISEKI_DEVICE_MEMORY": "16M"}):
+        done = ends(start(2, "train", wide_network(), *DATA, "--cluster", "data", "--epochs", 1, "--batch-size", 32, "--optimizer", "adam", "--tune",
+                          "off", "--save", f"{name}.safetensors", env=env))
+        check(done.returncode == 0, f"status 0: {name}", done.stdout + done.stderr)
+    check_close("whole.safetensors", "less.safetensors", 1e-3, "with files")
+
+
 def resumed_equals_uninterrupted():
     train(2, "--epochs", 3, "--save", "whole.safetensors")
     train(2, "--epochs", 2, "--checkpoint", "run")
@@ -210,6 +219,6 @@ def statistics_of_the_whole_minibatch():
 tests = [refused_options]
 if mpirun_is_there():
     tests += [equals_one_machine, stops_and_resumes_on_fewer, a_killed_rank_ends_the_job, a_stopped_rank_delays_the_others,
-              an_error_names_the_rank, diverged, a_budget_divides_the_part_of_a_rank,
+              an_error_names_the_rank, diverged, a_budget_divides_the_part_of_a_rank, weights_leave_the_memory_of_ranks,
               resumed_equals_uninterrupted, halves_on_the_wire, statistics_of_the_whole_minibatch]
 main(*tests)
