@@ -43,6 +43,7 @@ uint64_t NetworkImpl::input_bytes(int64_t batch) const {
 std::optional<DeviceRoom> NetworkImpl::room(bool backward) const {
   const std::optional<uint64_t> free = room_for_tensors(device);
   if (!free) return {};
+  if (!kHasDevices) return DeviceRoom{.bytes = *free};
   IdleTensors idle(device);
   add_weights(idle);
   IdleBuffers weights;
@@ -109,10 +110,12 @@ FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch,
   if (fitted.leaves != 0)
     what += "; " + format_bytes(fitted.leaves) + " leave the device for a while";
   if (fitted.in_pieces != 0)
-    what += "; " + std::to_string(fitted.in_pieces) + " steps run in pieces";
+    what += "; " + std::to_string(fitted.in_pieces) +
+            (fitted.in_pieces == 1 ? " step runs in pieces" : " steps run in pieces");
   if (!what.empty() && fitted.missing == 0)  // otherwise an error is likely to follow
     log_warning_once("fitted pass", "a pass needs more than the " + format_bytes(room.bytes) +
-                                        " that the device has for its tensors" + what);
+                                        " that the device has for its tensors" +
+                                        (room.weights ? " and weights" : "") + what);
   return fitted;
 }
 

@@ -80,9 +80,10 @@ struct NetworkImpl {
 
   /// Copies a tensor of a program to the device if it is elsewhere. Weights make room.
   Tensor on_device(const Tensor& tensor) const;
-  /// If `run` finds no memory, the error names the layer.
+  /// If `run` finds no memory, the error names the layer. WebAssembly leaves this out.
   template <class Run>
   auto naming_step(const PlanStep& step, const char* pass, const Run& run) const {
+    if constexpr (!kHasDevices) return run();
     try {
       return run();
     } catch (const OutOfMemory& error) {

@@ -5,19 +5,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
+#include "matrix/has_devices.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki {
 
-/// Serves the thread that constructs it. Does nothing if the device's tensors cannot leave.
-class IdleTensors : public Evictor {
+/// IdleTensors where tensors can leave a device.
+class LeavingTensors : public Evictor {
  public:
-  explicit IdleTensors(Device device);
-  ~IdleTensors() override;
-  IdleTensors(const IdleTensors&) = delete;
+  explicit LeavingTensors(Device device);
+  ~LeavingTensors() override;
+  LeavingTensors(const LeavingTensors&) = delete;
 
   /// In the order of their next uses. Ignores tensors that are undefined, on another device, or too
   /// small to leave.
@@ -38,6 +40,22 @@ class IdleTensors : public Evictor {
   bool can_leave_;
   std::vector<Tensor> tensors_;
   size_t next_ = 0;
+};
+
+/// IdleTensors in WebAssembly, which leaves them out.
+struct StayingTensors {
+  explicit StayingTensors(Device) {}
+  StayingTensors(const StayingTensors&) = delete;
+  void add(const Tensor&) {}
+  void begin(const Tensor&) {}
+  void add_idle(IdleBuffers&) const {}
+};
+
+/// Serves the thread that constructs it. Does nothing if the device's tensors cannot leave.
+using IdleTensorsOfBuild = std::conditional_t<kHasDevices, LeavingTensors, StayingTensors>;
+class IdleTensors final : public IdleTensorsOfBuild {
+ public:
+  explicit IdleTensors(Device device) : IdleTensorsOfBuild(device) {}
 };
 
 }  // namespace kaiseki
