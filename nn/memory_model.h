@@ -13,9 +13,9 @@ namespace kaiseki::nn {
 
 /// The bytes of a step of a pass.
 struct StepMemory {
-  uint64_t peak = 0;  // the highest sum
-  uint64_t own = 0;  // what the step reads or writes, with its weights; all else may wait elsewhere
-  uint64_t piece = 0;  // what one piece needs, if the step runs in pieces: a sample or a channel
+  uint64_t peak = 0;   // the highest sum
+  uint64_t own = 0;    // the tensors and weights that the step reads or writes
+  uint64_t piece = 0;  // the smallest piece of the step
   uint64_t out = 0;    // bytes that leave the device for this step
   uint64_t in = 0;     // bytes that it needs and that left before
 };

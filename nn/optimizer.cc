@@ -75,10 +75,9 @@ void Optimizer::add_all(IdleTensors& idle, std::span<const Parameter> parameters
 }
 
 void Optimizer::add_slots(IdleTensors& idle, const Gradients& gradients) const {
-  const bool are_gradients = gradients.momentum != 0;
+  if (gradients.momentum != 0) return;  // the slots are the gradients
   for (const auto& [name, slots] : slots_)
-    for (const Tensor& slot : slots)
-      if (!are_gradients) idle.add(slot);
+    for (const Tensor& slot : slots) idle.add(slot);
 }
 
 Tensor squared_norm(const Gradients& gradients) {
