@@ -17,7 +17,7 @@ import {
   setEpochs,
 } from './page.js';
 import { LOOKS, assertAccessible, assertFits } from './look.js';
-import { storedSteps, untilStored } from './stored.js';
+import { storedAccuracy, storedSteps, untilStored } from './stored.js';
 
 describe('kept training', () => {
   let server, browser;
@@ -77,11 +77,13 @@ describe('kept training', () => {
       await press(page, 'Pause');
       await page.getByRole('button', { name: 'Resume' }).waitFor();
       const step = await stat(page, 'Step');
-      const accuracy = await stat(page, 'Test accuracy');
       await untilStored(page, step);
+      const isStored = async () => (await storedAccuracy(page)) === (await stat(page, 'Test accuracy'));
+      await eventually('the accuracy is stored', isStored);
       await page.reload();
       await ready(page);
-      await page.getByText(/Your last training: Small MLP, [\d,]+ steps, test accuracy \d/).waitFor();
+      const offer = page.getByText(/Your last training: Small MLP, [\d,]+ steps, test accuracy \d/);
+      const accuracy = Number(/accuracy ([\d.]+)/.exec(await offer.textContent())[1]);
       await assertFits(page, `earlier-${name}`);
       await press(page, 'Start');
       await page.getByText('This discards your last training of').waitFor();

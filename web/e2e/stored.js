@@ -2,8 +2,8 @@
 // The trainings in the browser's IndexedDB.
 import { eventually } from './page.js';
 
-/** The steps of all stored trainings, the newest first. */
-export const storedSteps = (page) =>
+/** The histories of all stored trainings, the newest first. */
+const storedHistories = (page) =>
   page.evaluate(
     () =>
       new Promise((resolve, reject) => {
@@ -15,11 +15,17 @@ export const storedSteps = (page) =>
           reading.onerror = () => reject(reading.error);
           reading.onsuccess = () => {
             database.close();
-            resolve(reading.result.sort((a, b) => b.savedAt - a.savedAt).map(({ history }) => history.step));
+            resolve(reading.result.sort((a, b) => b.savedAt - a.savedAt).map(({ history }) => ({ step: history.step, accuracy: history.test?.accuracy })));
           };
         };
       }),
   );
+
+/** The steps of all stored trainings, the newest first. */
+export const storedSteps = async (page) => (await storedHistories(page)).map(({ step }) => step);
+
+/** The test accuracy of the newest stored training, in percent as the page shows it. */
+export const storedAccuracy = async (page) => Number((100 * (await storedHistories(page))[0]?.accuracy).toFixed(1));
 
 /** Waits until a training with this step is stored. */
 export const untilStored = (page, step) =>

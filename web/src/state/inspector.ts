@@ -133,7 +133,9 @@ export class Inspector {
     this.#lastTestStep = history.step.value;
     try {
       const found = await using.evaluate(data.value.test, { batchSize: 200 });
-      if (counts()) history.evaluated(found);
+      if (!counts()) return;
+      history.evaluated(found);
+      if (this.session.phase.value === 'paused') await this.session.keep(); // a running training is stored later
     } catch (error) {
       if (counts()) this.session.showProblem('training', error);
     } finally {
