@@ -15,6 +15,8 @@ export interface InspectedSession {
   readonly data: Signal<Dataset | null>;
   readonly batchSize: Signal<number>;
   readonly history: History;
+  /** Stores the training now, if it is paused. */
+  keepPaused(): Promise<void>;
   /** Shows an error at its place in the page. */
   showProblem(place: 'data' | 'training', problem: unknown): void;
 }
@@ -135,7 +137,7 @@ export class Inspector {
       const found = await using.evaluate(data.value.test, { batchSize: 200 });
       if (!counts()) return;
       history.evaluated(found);
-      if (this.session.phase.value === 'paused') await this.session.keep(); // a running training is stored later
+      await this.session.keepPaused();
     } catch (error) {
       if (counts()) this.session.showProblem('training', error);
     } finally {

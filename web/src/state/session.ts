@@ -148,6 +148,11 @@ export class Session extends Actions {
     if (this.history.step.value) await this.#keeper.keep();
   };
 
+  /** Stores a paused training. A running one is stored after a later step. */
+  keepPaused = async (): Promise<void> => {
+    if (this.phase.value === 'paused') await this.keep();
+  };
+
   /** Whether closing the page loses steps. */
   get losesSteps(): boolean {
     return this.history.step.value > 0 && !this.#keeper.storing;
