@@ -89,14 +89,13 @@ std::unique_ptr<nn::MinibatchStrategy> strategy_of(const std::string& how) {
 
 }  // namespace
 
-void add_automatic_batch(nn::Trainer& trainer, const std::string& how, bool scales_rate) {
+void add_automatic_batch(nn::Trainer& trainer, const std::string& how, nn::RateScaling scaling) {
   const bool is_capped = how == "auto:noise";
   trainer.extend(std::make_unique<nn::MinibatchSizeOptimizer>(
       std::make_unique<ShownStrategy>(strategy_of(how), is_capped ? "at most " : ""),
-      nn::MinibatchSizeOptions{.scales_rate = scales_rate, .stopped = interrupted}));
+      nn::MinibatchSizeOptions{.scaling = scaling, .stopped = interrupted}));
   if (is_capped)
-    trainer.extend(
-        std::make_unique<ShownCap>(trainer.updater().iterator().batch_size(), scales_rate));
+    trainer.extend(std::make_unique<ShownCap>(trainer.updater().iterator().batch_size(), scaling));
 }
 
 }  // namespace kaiseki::cli

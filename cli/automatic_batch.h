@@ -4,12 +4,13 @@
 
 #include <string>
 
+#include "nn/train/rate_scaling.h"
 #include "nn/train/trainer.h"
 
 namespace kaiseki::cli {
 
 /// Adds the extensions that choose the minibatch size, and print it. `how` is auto, auto:time,
-/// auto:usage or auto:noise. With `scales_rate`, the learning rate changes with the size.
-void add_automatic_batch(nn::Trainer& trainer, const std::string& how, bool scales_rate);
+/// auto:usage or auto:noise.
+void add_automatic_batch(nn::Trainer& trainer, const std::string& how, nn::RateScaling scaling);
 
 }  // namespace kaiseki::cli

@@ -54,6 +54,7 @@ struct TrainCommand {
   nn::Recipe recipe;  // the members that were given; `data` has resize, mean and std
   uint64_t seed = 0;
   std::string batch_size;           // a number, auto or auto:KIND; empty: the recipe's
+  std::string scale_rate;           // off, sqrt or linear; empty: sqrt without a learning rate
   int64_t accumulate = 1;           // minibatches in a step
   std::optional<int> workers = {};  // threads that prepare batches
   std::string weights, save, checkpoint, log, trace;

@@ -51,6 +51,12 @@ Device device_of(const TrainCommand& c) {
 
 bool is_automatic(const TrainCommand& c) { return c.batch_size.starts_with("auto"); }
 
+nn::RateScaling rate_scaling(const TrainCommand& c) {
+  if (c.scale_rate == "linear") return nn::RateScaling::linear;
+  const bool scales = c.scale_rate.empty() ? !c.recipe.learning_rate : c.scale_rate == "sqrt";
+  return scales ? nn::RateScaling::square_root : nn::RateScaling::none;
+}
+
 /// Returns the complete recipe: the options, then the network's recipe, then the defaults.
 nn::Recipe recipe_for(const TrainCommand& c, const nn::Network& network) {
   nn::Recipe given = c.recipe;
@@ -63,6 +69,9 @@ nn::Recipe recipe_for(const TrainCommand& c, const nn::Network& network) {
     throw Error(std::string(c.accumulate > 1 ? "--accumulate" : "--batch-size auto") +
                 ": expected no --pool, as its nodes share each minibatch, got --pool " +
                 printable(c.pool.where));
+  if (!c.scale_rate.empty() && !is_automatic(c))
+    throw Error("--scale-lr: expected --batch-size auto, got --batch-size " +
+                std::to_string(*recipe.batch_size));
   if (recipe.schedule == "step" && !recipe.step_size)
     throw Error("--schedule step: expected --step-size, got none");
   const double rate = nn::learning_rate_of(recipe);
@@ -152,7 +161,7 @@ void add_extensions(TrainRun& run, const nn::Recipe& recipe,
   run.follows = cluster && !cluster->leads();
   auto progress = std::make_unique<ProgressDisplay>();
   if (pool) progress->show_also([pool] { return pool->status(); });
-  if (is_automatic(c)) add_automatic_batch(trainer, c.batch_size, !c.recipe.learning_rate);
+  if (is_automatic(c)) add_automatic_batch(trainer, c.batch_size, rate_scaling(c));
   if (cluster)
     cluster->extend(trainer);
   else

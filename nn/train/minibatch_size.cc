@@ -205,18 +205,29 @@ MinibatchSizeOptimizer::MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy
 
 void MinibatchSizeOptimizer::on_start(Trainer& trainer) {
   Updater& updater = trainer.updater();
-  if (!options_.scales_rate) updater.scale_learning_rate(1);
+  if (options_.scaling == RateScaling::none) updater.scale_learning_rate(1);
   if (trainer.epoch() >= trainer.options().epochs) return;
   if (!size_) try {
       const int64_t given = updater.iterator().batch_size();
       size_ = choose(updater);
       const double ratio = static_cast<double>(*size_) / static_cast<double>(given);
-      if (options_.scales_rate) updater.scale_learning_rate(std::sqrt(ratio));
+      factor_ = rate_factor(options_.scaling, ratio);
     } catch (const TrialsStopped&) {
       updater.expect_restored();
       return trainer.stop("interrupted");
     }
   updater.iterator().set_batch_size(*size_);
+  scale_rate(updater);
+}
+
+void MinibatchSizeOptimizer::on_step(Trainer& trainer) {
+  if (size_) scale_rate(trainer.updater());
+}
+
+void MinibatchSizeOptimizer::scale_rate(Updater& updater) const {
+  if (options_.scaling == RateScaling::none) return;
+  const double done = factor_ > 1 ? std::min(1.0, updater.iterator().epoch_detail()) : 1;
+  updater.scale_learning_rate(std::lerp(1.0, factor_, done));
 }
 
 /// The trials need memory for a copy of the weights, which a training does not need.
@@ -237,11 +248,15 @@ int64_t MinibatchSizeOptimizer::choose(Updater& updater) {
 }
 
 void MinibatchSizeOptimizer::save(Metadata& state) const {
-  if (size_) put(state, "minibatch.size", *size_);
+  if (!size_) return;
+  put(state, "minibatch.size", *size_);
+  put(state, "minibatch.rate_factor", factor_);
 }
 
 void MinibatchSizeOptimizer::restore(const Metadata& state) {
-  if (state.contains("minibatch.size")) size_ = get<int64_t>(state, "minibatch.size");
+  if (!state.contains("minibatch.size")) return;
+  size_ = get<int64_t>(state, "minibatch.size");
+  factor_ = get<double>(state, "minibatch.rate_factor");
 }
 
 }  // namespace kaiseki::nn

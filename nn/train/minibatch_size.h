@@ -11,6 +11,7 @@
 
 #include "nn/train/extension.h"
 #include "nn/train/minibatch_trials.h"
+#include "nn/train/rate_scaling.h"
 
 namespace kaiseki::nn {
 
@@ -78,9 +79,9 @@ class UsageMaximize : public MinibatchStrategy {
 };
 
 struct MinibatchSizeOptions {
-  /// The learning rate changes with the square root of the size (Krizhevsky 2014, "One weird trick
-  /// for parallelizing convolutional neural networks", section 5).
-  bool scales_rate = true;
+  /// A higher learning rate is reached in even steps over the first epoch (Goyal et al. 2017,
+  /// section 2.2).
+  RateScaling scaling = RateScaling::square_root;
   std::function<bool()> stopped = {};  // true ends the trials and the training
 };
 
@@ -91,6 +92,7 @@ class MinibatchSizeOptimizer : public Extension {
   explicit MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy> strategy,
                                   const MinibatchSizeOptions& options = {});
   void on_start(Trainer& trainer) override;
+  void on_step(Trainer& trainer) override;
   void save(Metadata& state) const override;
   void restore(const Metadata& state) override;
 
@@ -99,10 +101,12 @@ class MinibatchSizeOptimizer : public Extension {
 
  private:
   int64_t choose(Updater& updater);
+  void scale_rate(Updater& updater) const;
 
   std::unique_ptr<MinibatchStrategy> strategy_;
   MinibatchSizeOptions options_;
   std::optional<int64_t> size_;
+  double factor_ = 1;  // of the learning rate, after the first epoch
 };
 
 }  // namespace kaiseki::nn

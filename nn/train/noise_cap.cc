@@ -62,7 +62,7 @@ int64_t NoiseCap::size_of_epoch(int64_t epoch, int64_t accumulate) const {
 }
 
 double NoiseCap::rate_of(int64_t size) const {
-  return std::sqrt(static_cast<double>(size) / static_cast<double>(recipe_size_));
+  return rate_factor(scaling_, static_cast<double>(size) / static_cast<double>(recipe_size_));
 }
 
 void NoiseCap::apply(Trainer& trainer) const {
@@ -71,7 +71,7 @@ void NoiseCap::apply(Trainer& trainer) const {
   const int64_t first = size_of_epoch(0, updater.accumulate());
   const int64_t size = size_of_epoch(trainer.epoch(), updater.accumulate());
   if (iterator.batch_size() != size) iterator.set_batch_size(size);
-  if (!scales_rate_) return;
+  if (scaling_ == RateScaling::none) return;
   const double done = std::clamp(iterator.epoch_detail() - 1, 0.0, 1.0);
   updater.scale_learning_rate(std::lerp(rate_of(first), rate_of(size), done));
 }

@@ -8,19 +8,19 @@
 
 #include "nn/train/extension.h"
 #include "nn/train/noise_scale.h"
+#include "nn/train/rate_scaling.h"
 
 namespace kaiseki::nn {
 
 /// Add it after MinibatchSizeOptimizer, whose size is the largest. The first epoch has at most the
 /// recipe's size, and measures the noise scale up to 20 times. From the second epoch on, a step has
 /// at most as many samples as the noise scale, and at least a quarter of the recipe's size. The
-/// learning rate changes with the square root of the size, over the second epoch. Not for a
-/// training over a pool.
+/// learning rate changes with the size, over the second epoch. Not for a training over a pool.
 class NoiseCap : public Extension {
  public:
-  /// `recipe_size`: of a minibatch. Without `scales_rate`, the learning rate stays.
-  explicit NoiseCap(int64_t recipe_size, bool scales_rate = true)
-      : recipe_size_(recipe_size), scales_rate_(scales_rate) {}
+  /// `recipe_size`: of a minibatch.
+  explicit NoiseCap(int64_t recipe_size, RateScaling scaling = RateScaling::square_root)
+      : recipe_size_(recipe_size), scaling_(scaling) {}
   void on_start(Trainer& trainer) override;
   void on_step(Trainer& trainer) override;
   void save(Metadata& state) const override;
@@ -36,7 +36,7 @@ class NoiseCap : public Extension {
   void apply(Trainer& trainer) const;
 
   int64_t recipe_size_;
-  bool scales_rate_;
+  RateScaling scaling_;
   std::optional<int64_t> largest_;  // empty before on_start()
   int64_t tries_ = 0;               // of measure()
   NoiseScale noise_scale_;

@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <functional>
+#include <utility>
 
 #include "base/log.h"
 #include "matrix/memory/workspace.h"
@@ -232,7 +234,7 @@ TEST_CASE("minibatch size: a run equals one of the same size without trials, bit
     CAPTURE(rule);
     TrainingRun with(3, rule.c_str()), without(3, rule.c_str());
     with.trainer.extend(std::make_unique<MinibatchSizeOptimizer>(
-        std::make_unique<Tries>(), MinibatchSizeOptions{.scales_rate = false}));
+        std::make_unique<Tries>(), MinibatchSizeOptions{.scaling = RateScaling::none}));
     without.iterator.set_batch_size(12);
     with.trainer.run();
     without.trainer.run();
@@ -364,10 +366,15 @@ TEST_CASE("minibatch size: the extension sets the size and the rate, and a check
   class Never : public MinibatchStrategy {
     int64_t choose(MinibatchTrials&, int64_t) override { throw Error("it chooses again"); }
   };
+  class StopsAtOnce : public Extension {
+    void on_step(Trainer& trainer) override { trainer.stop("the test"); }
+  };
   CHECK_THROWS_AS(MinibatchSizeOptimizer(nullptr), Error);
-  for (bool scales : {true, false}) {
-    const double rate = scales ? 2 * 0.05 : 0.05;
-    const MinibatchSizeOptions options{.scales_rate = scales};
+  for (const auto& [scaling, factor] : {std::pair(RateScaling::none, 1.0),
+                                        {RateScaling::square_root, 2.0},
+                                        {RateScaling::linear, 4.0}}) {
+    const double rate = factor * 0.05;
+    const MinibatchSizeOptions options{.scaling = scaling};
     TestFolder folder("minibatch");
     const std::string file = folder.path / "run.safetensors";
     TrainingRun run(1);
@@ -385,6 +392,21 @@ TEST_CASE("minibatch size: the extension sets the size and the rate, and a check
     CHECK(again.iterator.batch_size() == 32);
     CHECK(again.updater.step() == 4);
     CHECK(again.updater.learning_rate() == doctest::Approx(rate));
+    // A checkpoint within the first epoch keeps the rise of the rate.
+    TrainingRun half(1), rest(1);
+    half.trainer.extend(
+        std::make_unique<MinibatchSizeOptimizer>(std::make_unique<Fixed>(), options));
+    rest.trainer.extend(
+        std::make_unique<MinibatchSizeOptimizer>(std::make_unique<Never>(), options));
+    half.trainer.extend(std::make_unique<StopsAtOnce>());
+    half.trainer.run();
+    CHECK(half.updater.learning_rate_scale() == doctest::Approx(std::lerp(1, factor, 32.0 / 50)));
+    const std::string middle = folder.path / "middle.safetensors";
+    write_checkpoint(middle, half.trainer);
+    read_checkpoint(middle, rest.trainer);
+    rest.trainer.run();
+    CHECK(rest.updater.step() == 2);
+    CHECK(rest.updater.learning_rate() == doctest::Approx(rate));
     // Without the extension, the size is this run's, and the rate stays.
     read_checkpoint(file, plain.trainer);
     plain.trainer.run();

@@ -40,10 +40,11 @@ class FixedSize : public MinibatchStrategy {
   int64_t size_;
 };
 
-NoiseCap& add_cap(Trainer& trainer, int64_t largest, bool scales_rate = true) {
+NoiseCap& add_cap(Trainer& trainer, int64_t largest,
+                  RateScaling scaling = RateScaling::square_root) {
   const int64_t given = trainer.updater().iterator().batch_size();
   trainer.extend(std::make_unique<MinibatchSizeOptimizer>(std::make_unique<FixedSize>(largest)));
-  return static_cast<NoiseCap&>(trainer.extend(std::make_unique<NoiseCap>(given, scales_rate)));
+  return static_cast<NoiseCap&>(trainer.extend(std::make_unique<NoiseCap>(given, scaling)));
 }
 
 /// The size and the rate of each step, from the first on.
@@ -227,7 +228,7 @@ TEST_CASE("noise cap: the size and the rate change after the first epoch") {
 
 TEST_CASE("noise cap: a given learning rate stays, and --accumulate divides the size") {
   TrainingRun run(2);
-  add_cap(run.trainer, 32, false);
+  add_cap(run.trainer, 32, RateScaling::none);
   run.trainer.run();
   CHECK(run.updater.learning_rate_scale() == 2);  // of MinibatchSizeOptimizer alone
 
