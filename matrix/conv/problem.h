@@ -21,9 +21,12 @@ struct ConvProblem {
   int64_t n = 0, c = 0, h = 0, w = 0, k = 0, r = 0, s = 0;
   std::array<int64_t, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
   int64_t groups = 1;
+  /// `padding` comes before the first row and column. After the last ones comes as much, plus this.
+  /// The sum is 0 or more.
+  std::array<int64_t, 2> extra_padding{0, 0};
 
-  int64_t out_h() const { return (h + 2 * padding[0] - dilation[0] * (r - 1) - 1) / stride[0] + 1; }
-  int64_t out_w() const { return (w + 2 * padding[1] - dilation[1] * (s - 1) - 1) / stride[1] + 1; }
+  int64_t out_h() const { return out_side(0, h, r); }
+  int64_t out_w() const { return out_side(1, w, s); }
   /// The number of multiplications and additions, including those on padding.
   double flops() const;
   /// The name of the case in tuning files and benchmarks, such as "n16c64h56w56k128r3s3p1".
@@ -31,6 +34,12 @@ struct ConvProblem {
   /// The same without the minibatch, such as "c64h56w56k128r3s3p1".
   std::string str_per_image() const;
   auto operator<=>(const ConvProblem&) const = default;
+
+ private:
+  int64_t out_side(size_t axis, int64_t side, int64_t taps) const {
+    const int64_t padded = side + 2 * padding[axis] + extra_padding[axis];
+    return (padded - dilation[axis] * (taps - 1) - 1) / stride[axis] + 1;
+  }
 };
 
 }  // namespace kaiseki

@@ -26,9 +26,11 @@ ConvProblem checked_problem(std::string_view operation, const Shape& x, const Sh
   require(filter.rank() == 4, operation, "expected a filter [k, c/groups, r, s], got ", filter);
   require(filter[0] >= 1 && filter[1] >= 1 && filter[2] >= 1 && filter[3] >= 1, operation,
           "expected a filter with elements, got ", filter);
+  const std::array<int64_t, 2> end = conv.end_padding.value_or(conv.padding);
   for (int i = 0; i < 2; ++i) {
     check_range(operation, "a stride", conv.stride[i], 1);
     check_range(operation, "a padding", conv.padding[i], 0);
+    check_range(operation, "a padding at the end", end[i], 0);
     check_range(operation, "a dilation", conv.dilation[i], 1);
     check_range(operation, "a filter's side", filter[2 + i], 1);
     check_range(operation, "an input's side", x[2 + i], 1);
@@ -48,12 +50,14 @@ ConvProblem checked_problem(std::string_view operation, const Shape& x, const Sh
                       .stride = conv.stride,
                       .padding = conv.padding,
                       .dilation = conv.dilation,
-                      .groups = conv.groups};
+                      .groups = conv.groups,
+                      .extra_padding = {end[0] - conv.padding[0], end[1] - conv.padding[1]}};
   const int64_t reach_h = conv.dilation[0] * (problem.r - 1) + 1;
   const int64_t reach_w = conv.dilation[1] * (problem.s - 1) + 1;
-  require(problem.h + 2 * conv.padding[0] >= reach_h && problem.w + 2 * conv.padding[1] >= reach_w,
-          operation, "expected an input with its padding of at least the filter's ", reach_h, "x",
-          reach_w, ", got ", x, " padded by ", conv.padding[0], "x", conv.padding[1]);
+  const int64_t padding_h = conv.padding[0] + end[0], padding_w = conv.padding[1] + end[1];
+  require(problem.h + padding_h >= reach_h && problem.w + padding_w >= reach_w, operation,
+          "expected an input with its padding of at least the filter's ", reach_h, "x", reach_w,
+          ", got ", x, " with ", padding_h, "x", padding_w, " of padding");
   return problem;
 }
 

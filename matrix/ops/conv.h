@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "matrix/activation.h"
 #include "matrix/conv/problem.h"
@@ -11,8 +12,11 @@
 namespace kaiseki {
 
 struct Conv2d {
+  /// `padding`: rows and columns of zeros before the first ones.
   std::array<int64_t, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
   int64_t groups = 1;
+  /// After the last row and column. Without a value as many as before the first ones.
+  std::optional<std::array<int64_t, 2>> end_padding = {};
 };
 
 /// A convolution ends with activation(sums + bias).

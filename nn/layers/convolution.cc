@@ -20,6 +20,8 @@ class Convolution : public Layer {
     settings.pair("kernel_size", kernel_, {.required = true});
     settings.pair("stride", conv_.stride);
     settings.pair("padding", conv_.padding, {.low = 0});
+    settings.pair("end_padding", end_padding_,
+                  {.low = 0, .default_of = "padding", .doc = "below and right of the input"});
     settings.pair("dilation", conv_.dilation);
     settings.integer("groups", conv_.groups);
     settings.switch_or("bias", bias_, {"channel", "position"},
@@ -30,6 +32,7 @@ class Convolution : public Layer {
 
   LayerShape infer(std::span<const Shape> inputs) override {
     const Shape& x = only_input(inputs, 3, "[channels, height, width]");
+    conv_.end_padding = end_padding_;
     require(x[0] % conv_.groups == 0 && outputs_ % conv_.groups == 0, "convolution",
             "expected channels that ", conv_.groups, " groups divide, got ", x[0], " and ",
             outputs_);
@@ -103,12 +106,12 @@ class Convolution : public Layer {
     const std::string output = onnx.output;
     const bool positions = bias_ == BiasKind::position;
     if (positions) onnx.output = onnx.free_name(onnx.name + ".products");
-    const auto &stride = conv_.stride, &padding = conv_.padding, &dilation = conv_.dilation;
+    const auto &stride = conv_.stride, &begin = conv_.padding, &dilation = conv_.dilation;
     onnx.add(onnx.node("Conv")
                  .integers("dilations", {dilation[0], dilation[1]})
                  .integer("group", conv_.groups)
                  .integers("kernel_shape", {kernel_[0], kernel_[1]})
-                 .integers("pads", {padding[0], padding[1], padding[0], padding[1]})
+                 .integers("pads", {begin[0], begin[1], end_padding_[0], end_padding_[1]})
                  .integers("strides", {stride[0], stride[1]}));
     if (positions)
       onnx.add({"Add", onnx.name + ".bias", {onnx.output, onnx.parameter("bias")}, output});
@@ -138,6 +141,7 @@ class Convolution : public Layer {
   BiasKind bias_ = BiasKind::channel;
   Initializer weight_init_{Initializer::Kind::he}, bias_init_;
   Conv2d conv_;
+  std::array<int64_t, 2> end_padding_{};
 };
 
 }  // namespace

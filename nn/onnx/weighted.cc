@@ -100,13 +100,6 @@ void import_conv(OnnxOp& op) {
                       list_text({window.kernel[0], window.kernel[1]}));
   for (int i = 0; i < 2 && !pads.empty(); ++i)
     window.begin[i] += pads[i], window.end[i] += pads[i + 2];
-  OnnxWindow even = window;
-  even.end = window.begin;
-  for (int i = 0; i < 2; ++i)
-    if (even.length(i, x.shape[i + 1]) != window.length(i, x.shape[i + 1]))
-      op.fail_attribute(
-          "pads", "the same at both ends",
-          list_text({window.begin[0], window.begin[1], window.end[0], window.end[1]}));
   const int64_t groups = op.integer("group", 1);
   if (groups < 1 || x.shape[0] % groups != 0 || weight.dims[1] != x.shape[0] / groups)
     op.fail("expected weights for " + std::to_string(x.shape[0]) + " channels in " +
@@ -117,6 +110,7 @@ void import_conv(OnnxOp& op) {
       .set("kernel_size", pair_json(kernel))
       .set("stride", pair_json(window.stride))
       .set("padding", pair_json(window.begin))
+      .set("end_padding", pair_json(window.end))
       .set("dilation", pair_json(window.dilation))
       .set("groups", groups)
       .set("bias", op.has_input(2));

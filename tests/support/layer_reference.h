@@ -14,8 +14,15 @@ struct ConvSizes {
   int64_t n, c, h, w, k, r, s;
   Pair stride{1, 1}, padding{0, 0}, dilation{1, 1};
   int64_t groups = 1;
-  int64_t out_h() const { return (h + 2 * padding[0] - dilation[0] * (r - 1) - 1) / stride[0] + 1; }
-  int64_t out_w() const { return (w + 2 * padding[1] - dilation[1] * (s - 1) - 1) / stride[1] + 1; }
+  Pair extra_padding{0, 0};  // at the end
+  int64_t out_h() const { return out(0, h, r); }
+  int64_t out_w() const { return out(1, w, s); }
+
+ private:
+  int64_t out(size_t i, int64_t side, int64_t taps) const {
+    const int64_t padded = side + 2 * padding[i] + extra_padding[i];
+    return (padded - dilation[i] * (taps - 1) - 1) / stride[i] + 1;
+  }
 };
 
 inline Doubles convolution(const ConvSizes& z, const Doubles& x, const Doubles& filter) {

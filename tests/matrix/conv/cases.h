@@ -14,9 +14,11 @@ inline std::vector<ConvProblem> conv_cases() {
   const auto make = [](int64_t n, int64_t c, int64_t h, int64_t w, int64_t k, int64_t r, int64_t s,
                        std::array<int64_t, 2> stride = {1, 1},
                        std::array<int64_t, 2> padding = {0, 0},
-                       std::array<int64_t, 2> dilation = {1, 1}, int64_t groups = 1) {
+                       std::array<int64_t, 2> dilation = {1, 1}, int64_t groups = 1,
+                       std::array<int64_t, 2> extra_padding = {0, 0}) {
     return ConvProblem{
-        ConvDirection::forward, n, c, h, w, k, r, s, stride, padding, dilation, groups};
+        ConvDirection::forward, n, c, h, w, k, r, s, stride, padding, dilation, groups,
+        extra_padding};
   };
   return {
       make(3, 1, 28, 28, 20, 5, 5),
@@ -72,6 +74,13 @@ inline std::vector<ConvProblem> conv_cases() {
       make(2, 70, 9, 7, 66, 3, 3, {1, 1}, {1, 1}),
       make(2, 66, 8, 12, 70, 5, 5, {1, 1}, {2, 2}),
       make(2, 3, 19, 21, 31, 3, 3, {1, 1}, {1, 1}),
+      make(2, 20, 12, 13, 24, 3, 3, {1, 1}, {0, 1}, {1, 1}, 1, {2, -1}),
+      make(2, 5, 14, 16, 9, 3, 3, {2, 2}, {0, 0}, {1, 1}, 1, {1, 1}),
+      make(2, 9, 7, 6, 20, 1, 1, {1, 1}, {0, 0}, {1, 1}, 1, {0, 3}),
+      make(3, 6, 15, 14, 6, 5, 5, {1, 1}, {2, 1}, {1, 1}, 6, {-2, 4}),
+      make(1, 4, 17, 19, 6, 7, 7, {1, 1}, {3, 2}, {1, 1}, 2, {-1, 1}),
+      make(2, 70, 9, 7, 66, 3, 3, {1, 1}, {1, 1}, {1, 1}, 1, {-1, 2}),
+      make(2, 3, 20, 18, 8, 4, 4, {3, 2}, {1, 0}, {2, 1}, 1, {2, 3}),
   };
 }
 

@@ -167,8 +167,7 @@ TEST_CASE("convolution refuses arguments that do not match") {
   CHECK(
       forward(x, filter, {.dilation = {4, 1}}, y) ==
       "[conv2d] expected an input with its padding of at least the filter's 9x3, got [2, 4, 8, 8] "
-      "padded by "
-      "0x0");
+      "with 0x0 of padding");
   CHECK(forward(Tensor({2, 4, 8, 8}, DType::i32), filter, {}, y) ==
         "[conv2d] expected the input of type f32, got i32");
   CHECK(error_of([&] { conv2d_into(y, x, filter, {}, {.bias = &bias}); }) ==

@@ -31,6 +31,13 @@ TEST_CASE("convolution: stride, padding, dilation, groups and kinds of bias") {
   check(R"("output_channels": 2, "kernel_size": 2, "bias": "position")", {3, 1, 4, 3, 2, 2, 2}, 2);
 }
 
+TEST_CASE("convolution: more or less padding at the end") {
+  check(R"("output_channels": 3, "kernel_size": 3, "stride": 2, "end_padding": 1)",
+        {2, 2, 6, 8, 3, 3, 3, {2, 2}, {0, 0}, {1, 1}, 1, {1, 1}}, 1);
+  check(R"("output_channels": 2, "kernel_size": 3, "padding": [2, 1], "end_padding": [0, 3])",
+        {3, 3, 7, 5, 2, 3, 3, {1, 1}, {2, 1}, {1, 1}, 1, {-2, 2}}, 1);
+}
+
 TEST_CASE("convolution: fuses an activation, with and without max pooling") {
   const ConvSizes z{2, 2, 6, 5, 3, 3, 3, {1, 1}, {1, 1}};
   const std::string conv =

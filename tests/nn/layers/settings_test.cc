@@ -82,7 +82,8 @@ TEST_CASE("settings: a network that states a default is the network without it")
       if (setting.rules.required) continue;
       const std::vector<float> omitted = step_of(layer);
       const std::string_view other = setting.rules.default_of;
-      layer.set(setting.name, other.empty() ? setting.value : Json(*layer.find(other)));
+      const Json* const shared = other.empty() ? nullptr : layer.find(other);
+      layer.set(setting.name, shared ? Json(*shared) : setting.value);
       CHECK(step_of(layer) == omitted);
       ++defaults;
     }

@@ -2,11 +2,13 @@
 #include "matrix/backend/cpu/conv/pointwise_columns.h"
 
 #include <algorithm>
+#include <array>
 
 namespace kaiseki::conv {
 
 bool is_pointwise(const ConvProblem& p) {
-  return p.r == 1 && p.s == 1 && p.padding[0] == 0 && p.padding[1] == 0;
+  constexpr std::array<int64_t, 2> kNone{0, 0};
+  return p.r == 1 && p.s == 1 && p.padding == kNone && p.extra_padding == kNone;
 }
 
 std::vector<ColumnRun> column_runs(const ConvProblem& p, int64_t begin, int64_t end) {

@@ -15,8 +15,8 @@ class PointwiseSolver : public DirectedConvSolver {
 
   bool applicable(const ConvProblem& p) const override {
     constexpr std::array<int64_t, 2> kOne{1, 1}, kNone{0, 0};
-    return p.r == 1 && p.s == 1 && p.stride == kOne && p.padding == kNone && p.groups == 1 &&
-           p.n > 0;
+    return p.r == 1 && p.s == 1 && p.stride == kOne && p.padding == kNone &&
+           p.extra_padding == kNone && p.groups == 1 && p.n > 0;
   }
 
   /// The gradients of single images, if they are small. They are added at the end.
