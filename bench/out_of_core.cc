@@ -4,13 +4,15 @@
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] train NETWORK:BATCH ...
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] conv N,C,H,W,K ...
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] fuse N,C,H,W,K ...
+//   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] search N,C,H,W,K ...
 // PARTS are the divisors of the memory that the case needs in core. With --link, the CPU is the
 // device, and its tensors go over a link of this rate in each direction. `fuse` compares a
 // convolution with bias and ReLU in one pass and in three. With --trace FILE, one more run of each
 // case and part is timed, and the times of its queues are printed. FILE has the last timeline. With
 // --recompute, plans count on a link that is very slow, so the backward pass computes as much again
 // as it can. `train` also compares with minibatches that fit without any of this, whose gradients
-// are added.
+// are added. `search` compares the predicted time of the chosen pieces with the best of all sizes,
+// and with the paper's search along one axis at a time.
 #include "matrix/memory/out_of_core.h"
 
 #include <algorithm>
@@ -19,10 +21,12 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -31,13 +35,16 @@
 #include "bench/random_pictures.h"
 #include "bench/report.h"
 #include "matrix/ceil_div.h"
+#include "matrix/conv/out_of_core/split.h"
 #include "matrix/cost/rates.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/workspace.h"
 #include "matrix/ops/conv.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
+#include "matrix/out_of_core/size.h"
 #include "nn/train/updater.h"
+#include "tests/matrix/conv/out_of_core/all_pieces.h"
 #include "tests/support/simulated_link.h"
 
 namespace kaiseki::bench {
@@ -128,15 +135,23 @@ double seconds_within(Device device, std::optional<uint64_t> budget, const Work&
   return seconds;
 }
 
+/// The shortest of some times of the work.
+double shortest_within(Device device, std::optional<uint64_t> budget, const Work& work) {
+  TransferCount moved;
+  double seconds = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kRounds; ++i)
+    seconds = std::min(seconds, seconds_within(device, budget, work, moved));
+  return seconds;
+}
+
 /// Prints the time of the largest minibatches that fit the memory in core.
 void compare_accumulation(Device device, uint64_t budget, const Work& work, double seconds,
                           const std::string& text) {
-  TransferCount moved;
   set_out_of_core(OutOfCore::off);
   for (int64_t parts = 2;; parts *= 2) try {
       bool possible = true;
       const Work small{.name = work.name, .run = [&] { possible = work.accumulate(parts); }};
-      const double added = seconds_within(device, budget, small, moved);
+      const double added = shortest_within(device, budget, small);
       if (possible)
         print_case("out_of_core", text, "accumulation of " + std::to_string(parts), 1000 * seconds,
                    1000 * added, "ms", added / seconds);
@@ -153,9 +168,10 @@ void compare(Device device, const Work& work, const Options& options) {
   memory.set_budget({});
   const LinkRates link = measure_link(device);
   DeviceRates rates = device_rates(device);
-  const double slows = rates.link ? rates.link->slows : 0;
-  rates.link = link;  // not that of an earlier run with another link
-  rates.link->slows = slows;
+  rates.link = rates.link.value_or(LinkRates());
+  rates.link->to_host = link.to_host;  // not those of an earlier run with another link
+  rates.link->to_device = link.to_device;
+  rates.link->overlaps = true;
   if (options.recomputes) rates.link = LinkRates{1, 1, true};
   set_device_rates(rates);
   work.run();  // measures solvers
@@ -289,6 +305,40 @@ void fuse(Device device, const std::string& spec, const Options& options) {
   device.memory().set_budget({});
 }
 
+/// Pieces of a convolution 3x3, by the rates of the device.
+void search(Device device, const std::string& spec, const Options& options) {
+  Shape shape;
+  for (const std::string& side : parts_of(spec, ',')) shape.push_back(std::stoll(side));
+  ConvProblem p{.n = shape[0],
+                .c = shape[1],
+                .h = shape[2],
+                .w = shape[3],
+                .k = shape[4],
+                .r = 3,
+                .s = 3,
+                .padding = {1, 1}};
+  const pieces::PieceCosts costs = pieces::piece_costs(device_rates(device));
+  for (const ConvDirection direction :
+       {ConvDirection::forward, ConvDirection::backward_data, ConvDirection::backward_filter}) {
+    p.direction = direction;
+    const auto whole = static_cast<double>(conv::piece_bytes(p, {p.n, p.h, p.c, p.k}));
+    for (const std::string& part : options.parts) {
+      const auto bytes = static_cast<uint64_t>(whole / std::stod(part));
+      std::optional<conv::PieceSize> size;
+      const double choosing =
+          seconds_of(device, [&] { size = conv::choose_pieces(p, bytes, costs); });
+      if (!size) continue;
+      const double ours = 1000 * conv::predict_seconds(p, *size, costs);
+      const std::string text = spec + ' ' + std::string(direction_name(direction)) + " memory/" +
+                               part + " chosen in " + std::to_string(1000 * choosing) + " ms";
+      for (const auto& [peer, seconds] :
+           {std::pair("all sizes", test::best_of_all_pieces(p, bytes, costs)),
+            std::pair("paper's order", test::best_by_one_axis_at_a_time(p, bytes, costs))})
+        print_case("out_of_core", text, peer, ours, 1000 * seconds, "ms", 1000 * seconds / ours);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kaiseki::bench
 
@@ -315,12 +365,16 @@ int main(int argc, char** argv) {
     else
       cases.push_back(text);
   }
-  const auto run = mode == "train" ? bench::train : mode == "conv" ? bench::convolve : bench::fuse;
-  if ((run == bench::fuse && mode != "fuse") || cases.empty()) {
+  const std::map<std::string, decltype(&bench::train)> modes = {{"train", bench::train},
+                                                                {"conv", bench::convolve},
+                                                                {"fuse", bench::fuse},
+                                                                {"search", bench::search}};
+  if (!modes.contains(mode) || cases.empty()) {
     std::fprintf(stderr,
-                 "out_of_core: expected train NETWORK:BATCH, conv N,C,H,W,K or fuse N,C,H,W,K\n");
+                 "out_of_core: expected train NETWORK:BATCH, or conv, fuse or search and "
+                 "N,C,H,W,K\n");
     return 1;
   }
   const Device opened = link ? Device::cpu() : Device::parse(device);
-  for (const std::string& one : cases) run(opened, one, options);
+  for (const std::string& one : cases) modes.at(mode)(opened, one, options);
 }

@@ -62,7 +62,7 @@ std::string plan_text(const nn::LayerPrediction& layer) {
   if (layer.again) parts.emplace_back("computed again");
   if (layer.out != 0) parts.push_back(format_bytes(layer.out) + " out");
   if (layer.in != 0) parts.push_back(format_bytes(layer.in) + " in");
-  if (layer.in_pieces) parts.emplace_back("in pieces");
+  if (layer.pieces != 0) parts.push_back("in " + format_count(layer.pieces) + " pieces");
   return join(parts, ", ");
 }
 
@@ -71,8 +71,10 @@ void print_plan(const SummaryCommand& c, const nn::TrainingPrediction& found) {
   std::printf("        tensors of a pass %s of %s, weights and momentum %s\n",
               format_bytes(found.peak).c_str(), format_bytes(found.in_core).c_str(),
               format_bytes(found.parameters).c_str());
-  std::printf("        predicted %.3g s for a step, %.3g s with enough memory\n", found.seconds,
-              found.seconds_in_core);
+  std::printf(
+      "        predicted %.3g s for a step, %.3g s with enough memory; no plan takes less than "
+      "%.3g s\n",
+      found.seconds, found.seconds_in_core, found.bound);
 }
 
 }  // namespace
@@ -107,7 +109,7 @@ int run_command(const SummaryCommand& c) {
       if (plan) {
         line.add("milliseconds", 1e3 * predicted.seconds).add("computed_again", predicted.again);
         line.add("bytes_out", predicted.out).add("bytes_in", predicted.in);
-        line.add("in_pieces", predicted.in_pieces);
+        line.add("pieces", predicted.pieces);
       }
       std::printf("%s\n", line.str().c_str());
     }

@@ -3,12 +3,16 @@
 // steps before them. The plan says when each tensor can be freed.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "nn/graph.h"
 
 namespace kaiseki::nn {
+
+/// Tensors that left the device begin to come back so many steps before they are used.
+inline constexpr size_t kStepsAhead = 2;
 
 struct ExecutionPlanOptions {
   Phase phase = Phase::test;
@@ -49,6 +53,12 @@ struct ExecutionPlan {
 
   size_t forward_time(size_t step) const { return step; }
   size_t backward_time(size_t step) const { return 2 * steps.size() - 1 - step; }
+  /// The time at which the backward pass computes the output again. backward_time() if it does not.
+  size_t again_time(size_t step) const {
+    const std::vector<size_t>& times = uses[static_cast<size_t>(steps[step].output)];
+    const auto first = std::ranges::lower_bound(times, steps.size());
+    return steps[step].recomputed && first != times.end() ? *first : backward_time(step);
+  }
 };
 
 }  // namespace kaiseki::nn

@@ -61,7 +61,7 @@ class PassMemory {
         before += block->bytes;
         if (std::exchange(block->outside, false)) now.in += block->bytes;
       }
-      for (Block* block : weights_of(time, i)) {
+      for (Block* block : weights_of(time)) {
         weights += block->bytes;
         if (std::exchange(block->outside, false)) now.in += block->bytes;
       }
@@ -70,6 +70,8 @@ class PassMemory {
       peak_ = live_;
       (this->*step)(i);
       now.peak = peak_;
+      if (finds_droppable_ && peak_ > highest_)
+        highest_ = peak_, droppable_at_peak_ = droppable_now();
       now.own = peak_ - others + weights;
       now.piece = (peak_ - others) / pieces_of(plan_.steps[i]) + filter_of(plan_.steps[i]);
       const uint64_t held = peak_ + idle_ - outside;
@@ -87,6 +89,12 @@ class PassMemory {
         if (block->outside) steps[std::min(of.uses[0], steps.size() - 1)].in += block->bytes;
     if (slots_.outside) steps.back().in += slots_.bytes;
     return steps;
+  }
+
+  std::vector<DroppableValue> droppable_at_peak() {
+    finds_droppable_ = true;
+    steps();
+    return droppable_at_peak_;
   }
 
  private:
@@ -109,12 +117,14 @@ class PassMemory {
   void add_weights(const MemoryRoom& room) {
     slots_.bytes = idle_ = room.slots;
     weights_.resize(graph_.nodes.size());
+    weights_of_time_.resize(2 * plan_.steps.size());
     if (!room.weights_leave) return;
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       NodeWeights& of = weights_[static_cast<size_t>(plan_.steps[i].node)];
-      of.uses.push_back(plan_.forward_time(i));
+      use(of, of.uses, plan_.forward_time(i));
+      if (plan_.steps[i].recomputed) use(of, of.uses, plan_.again_time(i));
       if (!plan_.steps[i].needs_backward) continue;
-      of.uses.push_back(plan_.backward_time(i));
+      use(of, of.uses, plan_.backward_time(i));
       of.gradient_uses.push_back(plan_.backward_time(i));
     }
     for (size_t n = 0; n < weights_.size(); ++n) {
@@ -126,12 +136,29 @@ class PassMemory {
     }
   }
 
-  std::vector<Block*> weights_of(size_t time, size_t i) {
-    NodeWeights& of = weights_[static_cast<size_t>(plan_.steps[i].node)];
-    if (time < plan_.steps.size()) return {&of.values};
-    if (!plan_.steps[i].needs_backward) return {};
-    of.gradients.copied = false;
-    return {&of.values, &of.gradients};
+  void use(NodeWeights& weights, std::vector<size_t>& uses, size_t time) {
+    if (!uses.empty() && uses.back() == time) return;
+    uses.push_back(time);
+    weights_of_time_[time].push_back(&weights);
+  }
+
+  /// The weights that the step at this time reads, and the gradients that it writes.
+  std::vector<Block*> weights_of(size_t time) {
+    std::vector<Block*> blocks;
+    for (NodeWeights* of : weights_of_time_[time]) {
+      blocks.push_back(&of->values);
+      if (std::ranges::find(of->gradient_uses, time) == of->gradient_uses.end()) continue;
+      of->gradients.copied = false;
+      blocks.push_back(&of->gradients);
+    }
+    return blocks;
+  }
+
+  std::vector<DroppableValue> droppable_now() const {
+    std::vector<DroppableValue> all;
+    for (size_t v = 0; v < value_.size(); ++v)
+      if (plan_.droppable[v] && value_[v].bytes != 0) all.push_back({v, value_[v].bytes});
+    return all;
   }
 
   uint64_t bytes_of(const Shape& sample) const {
@@ -177,7 +204,7 @@ class PassMemory {
   /// of a step in pieces are copied to the device, and half back.
   void swap(size_t time, size_t i, uint64_t bytes, StepMemory& step) {
     std::vector<Block*> own = blocks_of(time, i);
-    for (Block* block : weights_of(time, i)) own.push_back(block);
+    for (Block* block : weights_of(time)) own.push_back(block);
     std::vector<std::pair<size_t, Block*>> others;
     const auto add = [&](Block& block, const std::vector<size_t>& uses) {
       if (block.bytes < smallest_ || block.outside) return;
@@ -211,6 +238,7 @@ class PassMemory {
       move_out(*block);
     }
     if (left >= bytes) return;
+    step.in_pieces = true;
     step.in = std::max(step.in, step.own / 2);
     step.out += step.own / 2;
     for (Block* block : own)
@@ -337,9 +365,13 @@ class PassMemory {
   ByTime values_of_time_, gradients_of_time_;     // the values that a step uses
   uint64_t inputs_ = 0, live_ = 0, peak_ = 0;     // bytes
   std::vector<NodeWeights> weights_;              // by node
-  Block slots_;                                   // of the optimizer
-  uint64_t idle_ = 0;                             // bytes of weights_ and slots_
-  uint64_t outside_ = 0;                          // of the live bytes and of idle_
+  std::vector<std::vector<NodeWeights*>> weights_of_time_;
+  Block slots_;           // of the optimizer
+  uint64_t idle_ = 0;     // bytes of weights_ and slots_
+  uint64_t outside_ = 0;  // of the live bytes and of idle_
+  bool finds_droppable_ = false;
+  uint64_t highest_ = 0;  // peak of the steps so far
+  std::vector<DroppableValue> droppable_at_peak_;
 };
 
 }  // namespace
@@ -348,6 +380,12 @@ std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& 
                                        const std::function<uint64_t(uint64_t)>& rounded,
                                        const MemoryRoom& room) {
   return PassMemory(graph, plan, batch, rounded, room).steps();
+}
+
+std::vector<DroppableValue> droppable_at_peak(const Graph& graph, const ExecutionPlan& plan,
+                                              int64_t batch,
+                                              const std::function<uint64_t(uint64_t)>& rounded) {
+  return PassMemory(graph, plan, batch, rounded, {}).droppable_at_peak();
 }
 
 uint64_t idle_weight_bytes(const Graph& graph, const std::function<uint64_t(uint64_t)>& rounded,

@@ -13,11 +13,12 @@ namespace kaiseki::nn {
 
 /// The bytes of a step of a pass.
 struct StepMemory {
-  uint64_t peak = 0;   // the highest sum
-  uint64_t own = 0;    // the tensors and weights that the step reads or writes
-  uint64_t piece = 0;  // the smallest piece of the step
-  uint64_t out = 0;    // bytes that leave the device for this step
-  uint64_t in = 0;     // bytes that it needs and that left before
+  uint64_t peak = 0;       // the highest sum
+  uint64_t own = 0;        // the tensors and weights that the step reads or writes
+  uint64_t piece = 0;      // the smallest piece of the step
+  uint64_t out = 0;        // bytes that leave the device for this step
+  uint64_t in = 0;         // bytes that it needs and that left before
+  bool in_pieces = false;  // its own tensors do not fit
 };
 
 /// The room of a pass, and of tensors that may make room for it.
@@ -34,6 +35,15 @@ struct MemoryRoom {
 std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                                        const std::function<uint64_t(uint64_t)>& rounded,
                                        const MemoryRoom& room = {});
+
+/// A value that is live where a pass needs most memory, and that its step could compute again.
+struct DroppableValue {
+  size_t value = 0;
+  uint64_t bytes = 0;
+};
+std::vector<DroppableValue> droppable_at_peak(const Graph& graph, const ExecutionPlan& plan,
+                                              int64_t batch,
+                                              const std::function<uint64_t(uint64_t)>& rounded);
 
 /// The bytes of all weights, and of their gradients, that can leave the device.
 uint64_t idle_weight_bytes(const Graph& graph, const std::function<uint64_t(uint64_t)>& rounded,

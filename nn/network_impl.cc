@@ -145,8 +145,9 @@ std::vector<SwappableWeight> NetworkImpl::swappable_weights(const ExecutionPlan&
     const size_t after = 2 * plan.steps.size() + n;
     const size_t forward = steps[n] ? plan.forward_time(*steps[n]) : after;
     const size_t backward = returns ? plan.backward_time(*steps[n]) : after;
-    const std::array of_weight = {forward, backward, after};
-    const std::array of_gradient = {backward, after, after};
+    const size_t again = returns ? plan.again_time(*steps[n]) : after;
+    const std::array of_weight = {forward, again, backward, after};
+    const std::array of_gradient = {backward, after, after, after};
     for (size_t k = node.first_parameter; k < node.first_parameter + node.shape.parameters.size();
          ++k) {
       all.push_back({&parameters[k].value, of_weight});

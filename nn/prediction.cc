@@ -9,6 +9,7 @@
 #include "matrix/memory/allocator.h"
 #include "nn/memory_model.h"
 #include "nn/parse_network.h"
+#include "nn/piece_times.h"
 #include "nn/planner.h"
 #include "nn/recomputation.h"
 
@@ -35,19 +36,26 @@ std::map<std::string, LayerPrediction> layers_of(const Graph& graph, const Execu
   const std::vector<StepTime> times =
       step_times(graph, fitted.plan, limits.batch, limits.rates, limits.known_seconds);
   const auto passes = static_cast<uint64_t>(parts);
+  PieceTimes pieces(graph, limits, times);
   std::map<std::string, LayerPrediction> layers;
   for (size_t i = 0; i < fitted.plan.steps.size(); ++i) {
     const PlanStep& step = fitted.plan.steps[i];
     LayerPrediction& layer = layers[graph.nodes[static_cast<size_t>(step.node)].name];
     const StepTime& time = times[i];
     layer.again = step.recomputed && !whole.steps[i].recomputed;
-    layer.seconds = static_cast<double>(parts) *
-                    (time.forward + time.backward + (step.recomputed ? time.forward : 0));
-    for (const size_t time : {fitted.plan.forward_time(i), fitted.plan.backward_time(i)}) {
-      layer.out += passes * steps[time].out;
-      layer.in += passes * steps[time].in;
-      layer.in_pieces |= steps[time].own > limits.room;
+    double seconds = step.recomputed ? time.forward : 0;
+    for (const size_t at : {fitted.plan.forward_time(i), fitted.plan.backward_time(i)}) {
+      layer.out += passes * steps[at].out;
+      layer.in += passes * steps[at].in;
+      if (steps[at].in_pieces) {
+        const StepPieces found = pieces.of(fitted.plan, at, steps[at]);
+        layer.pieces = std::max(layer.pieces, found.count);
+        seconds += found.seconds;
+      } else {
+        seconds += at < fitted.plan.steps.size() ? time.forward : time.backward;
+      }
     }
+    layer.seconds = static_cast<double>(parts) * seconds;
     // The layer that made the output before it was fused.
     layers[graph.nodes[static_cast<size_t>(graph.producer_of(step.output))].name].again |=
         layer.again;
@@ -91,6 +99,7 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   result.missing = fitted.missing;
   result.seconds = fitted.seconds == 0 ? result.seconds_in_core
                                        : static_cast<double>(result.parts) * fitted.seconds;
+  result.bound = result.parts > 1 || fitted.bound == 0 ? result.seconds_in_core : fitted.bound;
   limits.batch = ceil_div(batch, result.parts);
   if (limits.rates.link) limits.room = fitted.room;
   result.layers = layers_of(graph, whole, fitted, result.parts, limits);

@@ -15,7 +15,7 @@ struct LayerPrediction {
   double seconds = 0;        // of its forward and backward steps, and what is computed again
   bool again = false;        // the backward pass computes its output again
   uint64_t out = 0, in = 0;  // bytes over the link
-  bool in_pieces = false;
+  int64_t pieces = 0;        // in which its steps run if their own tensors do not fit
 };
 
 /// A training step on a device with a given memory. Bytes and seconds.
@@ -28,6 +28,7 @@ struct TrainingPrediction {
   int64_t in_pieces = 0;                               // steps whose own tensors do not fit
   uint64_t missing = 0;                                // beyond the memory, even so
   double seconds = 0, seconds_in_core = 0;             // of the forward and the backward pass
+  double bound = 0;                                    // seconds that no plan can go below
   std::map<std::string, LayerPrediction> layers = {};  // by name
 };
 

@@ -11,6 +11,9 @@
 #include "matrix/memory/workspace.h"
 #include "nn/lifetimes.h"
 #include "nn/memory_model.h"
+#include "nn/pass_timeline.h"
+#include "nn/piece_times.h"
+#include "nn/plan_bound.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -44,6 +47,7 @@ class RecomputationSearch {
         idle_(idle_bytes(graph, limits)),
         goal_(goal),
         times_(step_times(graph, plan, limits.batch, limits.rates, limits.known_seconds)),
+        pieces_(graph, limits, times_),
         dropped_(plan.uses.size()) {
     for (const StepTime& time : times_) forward_ += time.forward, backward_ += time.backward;
     found_.fitted.plan = plan;
@@ -102,34 +106,42 @@ class RecomputationSearch {
   }
 
   /// Adds what the copies of tensors that leave the device take.
-  void add_link(FittedPlan& fitted) const {
+  void add_link(FittedPlan& fitted) {
     if (!limits_.rates.link || fitted.peak + idle_ <= limits_.room) return;
-    const LinkRates& link = *limits_.rates.link;
     const std::vector<StepMemory> steps =
         predict_memory(graph_, fitted.plan, limits_.batch, limits_.rounded,
                        {.bytes = limits_.room, .weights_leave = true, .slots = limits_.slots});
+    const std::vector<double> compute = compute_by_time(fitted.plan);
+    PassTimeline timeline(*limits_.rates.link);
     uint64_t least = 0;
-    // Of the forward and the backward pass: seconds, and bytes in both directions.
-    double out[2] = {}, in[2] = {}, bytes[2] = {};
-    for (size_t i = 0; i < steps.size(); ++i) {
-      const StepMemory& step = steps[i];
-      const size_t pass = i < fitted.plan.steps.size() ? 0 : 1;
-      out[pass] += static_cast<double>(step.out) / link.to_host;
-      in[pass] += static_cast<double>(step.in) / link.to_device;
-      bytes[pass] += static_cast<double>(step.out + step.in);
+    for (size_t time = 0; time < steps.size(); ++time) {
+      const StepMemory& step = steps[time];
       fitted.leaves += step.out;
-      if (step.own > limits_.room) ++fitted.in_pieces;
       least = std::max(least, step.piece);
+      if (!step.in_pieces) {
+        timeline.add(compute[time], step.out, step.in);
+        continue;
+      }
+      ++fitted.in_pieces;
+      const StepPieces pieces = pieces_.of(fitted.plan, time, step);
+      const uint64_t copied = step.own / 2;  // by the pieces, in each direction
+      timeline.add(compute[time] + pieces.seconds - pieces.compute, step.out - copied,
+                   step.in - copied);
     }
     fitted.on_device = std::min(fitted.peak, beside(limits_.room, idle_));
     fitted.missing = beyond(least, limits_.room);
-    const double compute[2] = {forward_, backward_seconds(fitted.plan)};
-    fitted.seconds = 0;
-    for (const size_t pass : {size_t{0}, size_t{1}}) {
-      const double computes = compute[pass] + link.slows * bytes[pass];
-      fitted.seconds += link.overlaps ? std::max({computes, out[pass], in[pass]})
-                                      : computes + out[pass] + in[pass];
+    fitted.seconds = timeline.seconds();
+  }
+
+  /// The seconds of each step without copies.
+  std::vector<double> compute_by_time(const ExecutionPlan& plan) const {
+    std::vector<double> seconds(2 * plan.steps.size());
+    for (size_t i = 0; i < plan.steps.size(); ++i) {
+      seconds[plan.forward_time(i)] += times_[i].forward;
+      seconds[plan.backward_time(i)] += times_[i].backward;
+      if (plan.steps[i].recomputed) seconds[plan.again_time(i)] += times_[i].forward;
     }
+    return seconds;
   }
 
   /// The plan with one value dropped, or kept.
@@ -209,6 +221,7 @@ class RecomputationSearch {
   const uint64_t idle_;  // bytes that can leave, beside the pass's tensors
   const uint64_t goal_;  // bytes
   const std::vector<StepTime> times_;
+  PieceTimes pieces_;
   double forward_ = 0, backward_ = 0;  // seconds of the passes, without what is computed again
   std::vector<bool> dropped_;
   Trial found_;
@@ -240,6 +253,9 @@ FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLim
     if (other.missing < best.missing)
       best = RecomputationSearch(graph, other.plan, limits, room).of_given_plan();
   }
+  best.bound =
+      bound_of_plans(graph, plan, limits,
+                     step_times(graph, plan, limits.batch, limits.rates, limits.known_seconds));
   return best;
 }
 

@@ -9,23 +9,11 @@
 #include <optional>
 #include <vector>
 
-#include "matrix/cost/rates.h"
+#include "matrix/device.h"
 #include "nn/execution_plan.h"
-#include "nn/step_times.h"
+#include "nn/pass_limits.h"
 
 namespace kaiseki::nn {
-
-/// The memory and the rates that a pass has.
-struct PassLimits {
-  int64_t batch = 0;
-  /// Bytes of the pass's tensors. With a link, also of `slots`, and of weights and gradients that
-  /// can leave.
-  uint64_t room = 0;
-  uint64_t slots = 0;  // bytes of tensors that can leave and that the pass does not use
-  DeviceRates rates = {};
-  std::function<uint64_t(uint64_t)> rounded;  // Allocator::rounded()
-  KnownSeconds known_seconds = {};
-};
 
 /// A plan, and what the models predict for it.
 struct FittedPlan {
@@ -37,6 +25,7 @@ struct FittedPlan {
   int64_t in_pieces = 0;         // steps whose own tensors do not fit; each runs in pieces
   uint64_t missing = 0;          // bytes that the pass needs beyond the room, even so
   double seconds = 0;            // of the forward and the backward pass
+  double bound = 0;              // seconds that no plan can go below, by the same model
 };
 
 /// Chooses the values that the backward pass computes again. Starts with none, and adds the value

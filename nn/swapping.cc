@@ -14,7 +14,6 @@ namespace kaiseki::nn {
 namespace {
 
 constexpr size_t kNever = std::numeric_limits<size_t>::max();
-constexpr size_t kStepsAhead = 2;
 
 }  // namespace
 

@@ -27,7 +27,7 @@ struct SwappableWeight {
   const Tensor* tensor = nullptr;
   /// Times in ascending order. The last one is after the pass: the optimizer and the next pass read
   /// it.
-  std::array<size_t, 3> uses = {};
+  std::array<size_t, 4> uses = {};
 };
 
 /// Serves one forward or backward pass, on the thread that constructs it.

@@ -39,8 +39,11 @@ constexpr int64_t kSide = 768;   // of the matrices
 constexpr int64_t kElements = 4 << 20, kLeastElements = 1 << 16;
 constexpr int64_t kUncached = 32 << 20;  // elements that no cache of a processor holds
 constexpr double kNoTime = 1e-4;         // seconds; less cannot be measured
+constexpr int kKernels = 64;
+constexpr int64_t kRows = 256, kRowElements = 1024;  // of a copy
 /// In place of unknown rates: about those of a small CPU and of its disk.
-constexpr double kMultiplyAdds = 50e9, kBytes = 10e9, kLink = 1e9, kBeside = 5e9;
+constexpr double kMultiplyAdds = 50e9, kBytes = 10e9, kLink = 1e9, kBeside = 5e9, kStarts = 1e5,
+                 kCopies = 250e3;
 
 std::optional<DeviceRates>& given() {
   static std::optional<DeviceRates> rates;
@@ -117,6 +120,15 @@ ElementCopy element_copy(Device device) {
   } catch (const OutOfMemory&) {
     return {device, kElements};
   }
+}
+
+/// The kernels of one element that the device runs in a second.
+double start_rate(Device device) {
+  const Tensor x = ones({1}, device);
+  Tensor y = ones({1}, device);
+  return kKernels / shortest(device, [&] {
+           for (int i = 0; i < kKernels; ++i) device.backend().run(kCopy, {&x, &y});
+         });
 }
 
 double multiply_add_rate(Device device) {
@@ -249,6 +261,24 @@ double to_device_rate(Device device) {
                                               [&] { x.buffer().leave_device(); });
 }
 
+/// The rows that are copied to the device in a second, without the time of their bytes.
+double copy_rate(Device device) {
+  const Tensor whole = ones({2 * kRows, kRowElements}, device);
+  const Tensor piece = ones({kRows, kRowElements}, device);
+  whole.buffer().leave_device();
+  if (!whole.buffer().left_device()) throw OutOfMemory("the store", {whole.bytes(), 0, 0, 0});
+  const auto seconds = [&](const CopyRegion& region) {
+    return shortest(device, [&] {
+      whole.buffer().send_to(piece.buffer(), region);
+      piece.buffer().on_device(Access::read);
+    });
+  };
+  const uint64_t row = piece.bytes() / kRows;
+  const CopyRegion apart{
+      .row = row, .rows = kRows, .block = {.row_pitch = row}, .host = {.row_pitch = 2 * row}};
+  return (kRows - 1) / std::max(seconds(apart) - seconds({.row = piece.bytes()}), kNoTime);
+}
+
 /// The rates of one device. Each process measures, but keeps the rates of the tuning file if they
 /// are close. A small difference would only change plans.
 class Rates {
@@ -286,13 +316,15 @@ class Rates {
 DeviceRates find_rates(Device device, bool backing) {
   Rates rates(device);
   DeviceRates result{.multiply_adds = rates.get("multiply-adds", kMultiplyAdds, multiply_add_rate),
-                     .bytes = rates.get("bytes", kBytes, byte_rate)};
+                     .bytes = rates.get("bytes", kBytes, byte_rate),
+                     .start = 1 / rates.get("kernels", kStarts, start_rate)};
   if (kHasDevices && (backing || !device.is_cpu()))
     result.link = {
         .to_host = rates.get("to host", kLink, device.is_cpu() ? to_store_rate : to_host_rate),
         .to_device =
             rates.get("to device", kLink, device.is_cpu() ? from_store_rate : to_device_rate),
-        .overlaps = backing};
+        .overlaps = backing,
+        .copy = 1 / rates.get("copies", kCopies, copy_rate)};
   if (result.link && device.is_cpu())
     result.link->slows = 1 / rates.get("copies beside", kBeside, rate_beside);
   device.memory().trim();

@@ -23,7 +23,7 @@ struct CopyRegion {
     uint64_t first = 0, row_pitch = 0, plane_pitch = 0;  // bytes
   };
   uint64_t row = 0, rows = 1, planes = 1;  // bytes of a row, and counts
-  RowPlace block, host;
+  RowPlace block = {}, host = {};
 
   uint64_t bytes() const { return row * rows * planes; }
   /// Calls f(offset in the block, offset on the host) for each row.

@@ -75,7 +75,7 @@ class PieceRunner {
         device_(device),
         division_(division),
         run_(run),
-        costs_(piece_costs(device)),
+        costs_(piece_costs(device_rates(device))),
         largest_(largest_block(device)) {}
 
   void run_all() {

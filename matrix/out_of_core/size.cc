@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "matrix/ceil_div.h"
-#include "matrix/cost/rates.h"
 #include "matrix/memory/allocator.h"
 #include "matrix/memory/out_of_core.h"
 #include "matrix/memory/room.h"
@@ -13,9 +12,7 @@
 namespace kaiseki::pieces {
 namespace {
 
-constexpr double kCopySeconds = 4e-6;    // of a copy, without its bytes
-constexpr double kStartSeconds = 10e-6;  // of the kernels of a piece, without their work
-constexpr uint64_t kLargePart = 8;       // of the budget
+constexpr uint64_t kLargePart = 8;  // of the budget
 constexpr int64_t kEverySize = 1 << 16, kFewer = 50;
 
 bool comes_back(Buffer& buffer) {
@@ -30,13 +27,12 @@ bool comes_back(Buffer& buffer) {
 
 }  // namespace
 
-PieceCosts piece_costs(Device device) {
-  const DeviceRates rates = device_rates(device);
+PieceCosts piece_costs(const DeviceRates& rates) {
   const LinkRates link = rates.link.value_or(LinkRates{rates.bytes, rates.bytes});
   return {.to_device = 1 / link.to_device,
           .to_host = 1 / link.to_host,
-          .copy = kCopySeconds,
-          .start = kStartSeconds,
+          .copy = link.copy,
+          .start = rates.start,
           .multiply_add = 1 / rates.multiply_adds,
           .byte = 1 / rates.bytes};
 }

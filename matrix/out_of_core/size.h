@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "matrix/cost/rates.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki::pieces {
@@ -19,7 +20,7 @@ inline constexpr uint64_t kPiecesAtOnce = 3;
 struct PieceCosts {
   double to_device = 0, to_host = 0, copy = 0, start = 0, multiply_add = 0, byte = 0;
 };
-PieceCosts piece_costs(Device device);
+PieceCosts piece_costs(const DeviceRates& rates);
 
 /// The seconds of one piece.
 struct PieceSeconds {

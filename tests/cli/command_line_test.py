@@ -132,7 +132,8 @@ def predicts_memory():
     check(sum(layer["milliseconds"] for layer in layers) > 1, "the time of layers", lines)
     os.environ["KAISEKI_SPILL_DIR"] = os.getcwd()
     found = plan("resnet50", 32, "400M")
-    check(" leave the device" in found and " out, " in found and "in pieces" in found, "layers over the link", found)
+    check(" leave the device" in found and " out, " in found and " pieces" in found, "layers over the link", found)
+    check("no plan takes less than" in found, "the bound", found)
     del os.environ["KAISEKI_SPILL_DIR"]
     refuses(["the parameters"], "summary", "vgg16", "--memory", "1M")
     refuses(["--memory", "bytes such as 2G"], "summary", "lenet", "--memory", "much")

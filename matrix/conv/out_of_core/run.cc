@@ -11,6 +11,7 @@
 #include "matrix/backend/backend.h"
 #include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/copy.h"
+#include "matrix/conv/candidates.h"
 #include "matrix/conv/out_of_core/split.h"
 #include "matrix/conv/out_of_core/sum.h"
 #include "matrix/conv/select.h"
@@ -219,7 +220,8 @@ struct ChosenPieces {
 /// that is too little, it is for the pieces, and then for one piece, whose blocks may be rounded up
 /// by an eighth. Returns nothing if that does not fit.
 std::optional<ChosenPieces> choose(Device device, const ConvProblem& problem) {
-  const pieces::PieceCosts costs = pieces::piece_costs(device);
+  const pieces::PieceCosts costs = convolution_costs(
+      problem, device_rates(device), fastest_known_seconds(device.backend(), problem));
   const uint64_t room = pieces::room_for_pieces(device);
   const uint64_t largest = std::min(pieces::largest_block(device), UINT64_MAX / 2);
   const auto within = [&](uint64_t bytes, bool copies_ahead) -> std::optional<ChosenPieces> {

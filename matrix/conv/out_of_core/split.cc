@@ -21,7 +21,7 @@ ConvProblem part_of(const ConvProblem& whole, int64_t images, int64_t x_rows) {
   ConvProblem part = whole;
   part.n = images;
   part.h = x_rows;
-  part.padding[0] = 0;
+  part.padding[0] = part.extra_padding[0] = 0;
   return part;
 }
 
@@ -311,6 +311,18 @@ PieceSize smallest_piece(const ConvProblem& p) {
   PieceSize size = channel_units(p);
   if (!can_cut_rows(p)) size.rows = p.h;
   return size;
+}
+
+int64_t piece_count(const ConvProblem& p, const PieceSize& size) {
+  const PieceCounts counts = counts_of(p, size);
+  return counts.outer() * counts.sums;
+}
+
+pieces::PieceCosts convolution_costs(const ConvProblem& p, const DeviceRates& rates,
+                                     std::optional<double> seconds) {
+  pieces::PieceCosts costs = pieces::piece_costs(rates);
+  if (seconds && p.flops() > 0) costs.multiply_add = *seconds / (p.flops() / 2);
+  return costs;
 }
 
 uint64_t piece_bytes(const ConvProblem& p, const PieceSize& size) {

@@ -53,6 +53,14 @@ struct PieceSize {
 /// The size of the smallest piece.
 PieceSize smallest_piece(const ConvProblem& problem);
 
+/// The number of all pieces.
+int64_t piece_count(const ConvProblem& problem, const PieceSize& size);
+
+/// The costs of a convolution's pieces. `seconds`: of the whole convolution, if they are known.
+/// They give the rate of computing.
+pieces::PieceCosts convolution_costs(const ConvProblem& problem, const DeviceRates& rates,
+                                     std::optional<double> seconds);
+
 /// Bytes of the tensors of the largest piece of this size. Without channels that are cut, these are
 /// x and y. Otherwise a part of the filter or a part of a sum can be a tensor too.
 uint64_t piece_bytes(const ConvProblem& problem, const PieceSize& size);

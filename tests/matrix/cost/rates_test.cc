@@ -21,9 +21,13 @@ constexpr double kLeast = 1e6;  // of any device
 void check_plausible(const DeviceRates& rates) {
   CHECK(rates.multiply_adds > kLeast);
   CHECK(rates.bytes > kLeast);
+  CHECK(rates.start > 0);
+  CHECK(rates.start < 0.1);
   if (!rates.link) return;
   CHECK(rates.link->to_host > kLeast);
   CHECK(rates.link->to_device > kLeast);
+  CHECK(rates.link->copy > 0);
+  CHECK(rates.link->copy < 0.1);
 }
 
 }  // namespace

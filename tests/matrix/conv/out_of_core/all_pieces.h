@@ -25,4 +25,30 @@ inline double best_of_all_pieces(const ConvProblem& p, uint64_t most_bytes,
   return best;
 }
 
+/// The predicted time of the size that the paper's search finds ("Out-of-core convolution", section
+/// 3.4). It fixes images, rows, channels of x and channels of y in this order. Infinity if that
+/// size does not fit.
+inline double best_by_one_axis_at_a_time(const ConvProblem& p, uint64_t most_bytes,
+                                         const pieces::PieceCosts& costs) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const int64_t rows = p.direction == ConvDirection::backward_data ? p.h : p.out_h();
+  conv::PieceSize size{p.n, rows, p.c, p.k};
+  const auto seconds = [&] {
+    return conv::piece_bytes(p, size) <= most_bytes ? conv::predict_seconds(p, size, costs)
+                                                    : kNever;
+  };
+  for (int64_t conv::PieceSize::*const axis :
+       {&conv::PieceSize::images, &conv::PieceSize::rows, &conv::PieceSize::x_channels,
+        &conv::PieceSize::y_channels}) {
+    int64_t best = 1;  // the next axes make it fit
+    double shortest = kNever;
+    for (const int64_t length : pieces::piece_sizes(size.*axis)) {
+      size.*axis = length;
+      if (const double now = seconds(); now < shortest) shortest = now, best = length;
+    }
+    size.*axis = best;
+  }
+  return seconds();
+}
+
 }  // namespace kaiseki::test

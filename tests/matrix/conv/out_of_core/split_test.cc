@@ -44,6 +44,7 @@ TEST_CASE("pieces: the chosen size takes at most 3.4 % longer than the best of a
         const auto size = choose_pieces(p, whole / part, kCosts);
         REQUIRE(size);
         CHECK(piece_bytes(p, *size) <= whole / part);
+        CHECK(piece_count(p, *size) == std::ssize(divide(p, *size)));
         CHECK(predict_seconds(p, *size, kCosts) <=
               1.034 * test::best_of_all_pieces(p, whole / part, kCosts));
       }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// PassTimeline: predicts the time of a pass whose copies run beside its steps.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "matrix/cost/rates.h"
+#include "nn/execution_plan.h"
+
+namespace kaiseki::nn {
+
+/// A step begins when the one before it has ended, and the copies for it too. Each direction of the
+/// link has one copy at a time.
+class PassTimeline {
+ public:
+  explicit PassTimeline(const LinkRates& link) : link_(link) {}
+
+  /// The next step. `compute`: seconds without copies. `out` and `in`: bytes that leave the device
+  /// to make room for the step, and bytes that it needs.
+  void add(double compute, uint64_t out, uint64_t in) {
+    double begin = end_;
+    for (const auto& [bytes, rate, copied] :
+         {Copy{out, link_.to_host, out_end_}, Copy{in, link_.to_device, in_end_}}) {
+      if (bytes == 0) continue;
+      const double seconds = static_cast<double>(bytes) / rate;
+      copied = std::max(copied, link_.overlaps ? begins_[0] : begin) + seconds;
+      begin = std::max(begin, copied);
+    }
+    std::rotate(begins_.begin(), begins_.begin() + 1, begins_.end());
+    begins_.back() = begin;
+    end_ = begin + compute + link_.slows * static_cast<double>(out + in);
+  }
+  double seconds() const { return end_; }
+
+ private:
+  struct Copy {
+    uint64_t bytes;
+    double rate;
+    double& copied;  // when the direction is free again
+  };
+  const LinkRates link_;
+  std::array<double, kStepsAhead> begins_ = {};  // of the last steps, the oldest first
+  double end_ = 0, out_end_ = 0, in_end_ = 0;    // seconds
+};
+
+}  // namespace kaiseki::nn
