@@ -103,7 +103,8 @@ class Candidates {
         (has_room || !measures_it(policy_, problem_)))
       result = nullptr;
     const auto tried = known.tried.find(solver.name());
-    const bool had_no_room = tried != known.tried.end() && candidate.workspace <= tried->second;
+    const bool had_no_room = tried != known.tried.end() &&
+                             (!tried->second || candidate.workspace <= *tried->second);
     // The estimates may lack newer solvers.
     if (!result && has_room && !had_no_room && known.estimated.empty()) all_known_ = false;
     if (result && result->outcome == TuningOutcome::timed)
@@ -182,8 +183,8 @@ bool may_find_room(const Backend& backend, const TuneCase& known, const ConvSolv
   const Workspace& workspace = backend.device().workspace();
   const auto tried = known.tried.find(solver.name());
   if (tried == known.tried.end()) return workspace.allows(bytes);
-  if (tried->second == kTriedForGood) return false;
-  if (bytes > tried->second) return bytes <= available;
+  if (!tried->second) return false;
+  if (bytes > *tried->second) return bytes <= available;
   return bytes > 0 && bytes <= workspace.size();
 }
 

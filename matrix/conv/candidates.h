@@ -64,8 +64,6 @@ bool may_find_room(const Backend& backend, const TuneCase& known, const ConvSolv
 /// The unmeasured solvers with possible room for their workspace.
 std::vector<const ConvSolver*> untried_solvers(Backend& backend, const ConvProblem& problem,
                                                const TuneCase& known, uint64_t available);
-/// In TuneCase::tried: the solver is not tried again in this process.
-inline constexpr uint64_t kTriedForGood = UINT64_MAX;
 /// Returns the solver with an estimate to be measured next, or nullptr. It is the fastest by its
 /// estimate and not in `no_room`. If a solver measured here is faster and has room, the result is
 /// nullptr.

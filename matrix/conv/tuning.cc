@@ -127,7 +127,7 @@ class ConvTuner {
     for (const ConvSolver* solver : tried_)
       if (solver->workspace_bytes(problem_) <= backend_.device().workspace().size() &&
           std::ranges::find(measured, solver->name(), &TuningResult::candidate) == measured.end())
-        locked.known.tried[std::string(solver->name())] = conv::kTriedForGood;
+        locked.known.tried[std::string(solver->name())] = std::nullopt;
   }
 
   bool step(const ConvArgs& args) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,7 +24,8 @@ struct TuneCase {
   std::set<std::string, std::less<>> estimated{};
   bool scaled = false;  // the estimates are scaled to this machine
   /// Candidates that were measured or found no room, with the workspace available at that time.
-  std::map<std::string, uint64_t, std::less<>> tried{};
+  /// Without a value, a candidate is not tried again in this process.
+  std::map<std::string, std::optional<uint64_t>, std::less<>> tried{};
 
   const TuningResult* find(std::string_view candidate) const;
   bool is_estimated(std::string_view candidate) const { return estimated.contains(candidate); }

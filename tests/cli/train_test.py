@@ -87,6 +87,12 @@ def chooses_the_batch_size():
     check(re.search(r"^batch size  at most \d+ ", noise, re.M)
           and re.search(r"^batch size  \d+ from epoch 2 on \((gradient noise scale|no gradient)", noise, re.M),
           "the largest size, and that of the noise", noise)
+    scaled = train("--epochs", 2, "--batch-size", "auto", "--lr", 0.001, "--scale-lr", "linear", "--log", "scaled.jsonl",
+                   "--log-every", 1, data="digits:600:1").stdout
+    chosen = int(re.search(r"^batch size  (\d+)", scaled, re.M)[1])
+    lines = [json.loads(line) for line in open("scaled.jsonl")]
+    rate = [line["learning_rate"] for line in lines if "learning_rate" in line][-1]
+    check(abs(rate - 0.001 * chosen / 64) < 1e-6, "the rate is in proportion to the size", f"{rate} for {chosen}")
     little = train("--epochs", 1, "--batch-size", "auto", "--device", "cpu", data="digits:600:1", env={"KAISEKI_DEVICE_MEMORY": "16M"})
     check("runs in" in little.stderr and "epoch 1/1" in little.stdout, "a size in parts is tried", little.stdout + little.stderr)
     again = train("--epochs", 2, "--batch-size", "auto", "--device", "cpu", "--checkpoint", "run-cpu-", "--resume", data="digits:600:1")
