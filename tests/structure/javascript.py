@@ -7,10 +7,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # A type, a name and a parenthesis at the beginning of a line declare a function of the namespace.
-FUNCTION = re.compile(r"^(?:inline )?[A-Z][\w:<>, ]*&? (\w+)\(", re.M)
+FUNCTION = re.compile(r"^(?:inline )?\w[\w:<>, ]*&? (\w+)\(", re.M)
 # Functions that no program in JavaScript calls.
 OTHERS = {
     "pooling2d_shape": "the size of an output, which JavaScript reads from the output",
+    "check_normalization": "a check of the arguments, which the operations call",
     "pooling_args": "what operations pass to a backend",
     "conv_problem": "the size of an output, which JavaScript reads from the output",
 }
