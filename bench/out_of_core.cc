@@ -180,6 +180,12 @@ void compare(Device device, const Work& work, const Options& options) {
   memory.reset_peak();
   work.run();
   const uint64_t need = memory.account().peak - memory.account().workspace;
+  const double fits = shortest_within(device, {}, work);
+  set_out_of_core(OutOfCore::off);
+  const double off = shortest_within(device, {}, work);
+  set_out_of_core(OutOfCore::automatic);
+  print_case("out_of_core", work.name + ' ' + device.name() + " that fits", "out of core off",
+             1000 * fits, 1000 * off, "ms", off / fits);
   for (const std::string& part : options.parts) {
     const auto budget = static_cast<uint64_t>(static_cast<double>(need) / std::stod(part));
     TransferCount moved;

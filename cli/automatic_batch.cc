@@ -87,12 +87,24 @@ std::unique_ptr<nn::MinibatchStrategy> strategy_of(const std::string& how) {
   return std::make_unique<nn::FitEpochTime>();
 }
 
+nn::RateScaling scaling_of(const std::string& name) {
+  return name == "linear" ? nn::RateScaling::linear
+         : name == "sqrt" ? nn::RateScaling::square_root
+                          : nn::RateScaling::none;
+}
+
 }  // namespace
 
-void add_automatic_batch(nn::Trainer& trainer, const std::string& how, nn::RateScaling scaling) {
-  const bool is_capped = how == "auto:noise";
+std::string rate_scaling_of(const TrainCommand& command) {
+  if (!command.scale_rate.empty()) return command.scale_rate;
+  return command.recipe.learning_rate ? "off" : "sqrt";
+}
+
+void add_automatic_batch(nn::Trainer& trainer, const TrainCommand& command) {
+  const bool is_capped = command.batch_size == "auto:noise";
+  const nn::RateScaling scaling = scaling_of(rate_scaling_of(command));
   trainer.extend(std::make_unique<nn::MinibatchSizeOptimizer>(
-      std::make_unique<ShownStrategy>(strategy_of(how), is_capped ? "at most " : ""),
+      std::make_unique<ShownStrategy>(strategy_of(command.batch_size), is_capped ? "at most " : ""),
       nn::MinibatchSizeOptions{.scaling = scaling, .stopped = interrupted}));
   if (is_capped)
     trainer.extend(std::make_unique<ShownCap>(trainer.updater().iterator().batch_size(), scaling));

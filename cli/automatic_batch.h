@@ -4,13 +4,15 @@
 
 #include <string>
 
-#include "nn/train/rate_scaling.h"
+#include "cli/options.h"
 #include "nn/train/trainer.h"
 
 namespace kaiseki::cli {
 
-/// Adds the extensions that choose the minibatch size, and print it. `how` is auto, auto:time,
-/// auto:usage or auto:noise.
-void add_automatic_batch(nn::Trainer& trainer, const std::string& how, nn::RateScaling scaling);
+/// --scale-lr: off, sqrt or linear.
+std::string rate_scaling_of(const TrainCommand& command);
+
+/// Adds the extensions that choose the minibatch size, and print it.
+void add_automatic_batch(nn::Trainer& trainer, const TrainCommand& command);
 
 }  // namespace kaiseki::cli

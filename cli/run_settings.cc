@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "cli/automatic_batch.h"
 #include "cli/setup.h"
 #include "cli/text.h"
 #include "cli/weights_file.h"
@@ -41,6 +42,7 @@ RunSettings::RunSettings(const TrainCommand& c, const nn::Recipe& recipe) {
   set("--augment", *recipe.augment);
   set("--seed", c.seed);
   set("--lr", nn::learning_rate_of(recipe));
+  if (c.batch_size.starts_with("auto")) set("--scale-lr", rate_scaling_of(c));
   set("--momentum", *recipe.momentum);
   if (recipe.weight_decay) set("--weight-decay", *recipe.weight_decay);
   set("--clip-norm", *recipe.clip_norm);

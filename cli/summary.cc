@@ -62,7 +62,7 @@ std::string plan_text(const nn::LayerPrediction& layer) {
   if (layer.again) parts.emplace_back("computed again");
   if (layer.out != 0) parts.push_back(format_bytes(layer.out) + " out");
   if (layer.in != 0) parts.push_back(format_bytes(layer.in) + " in");
-  if (layer.pieces != 0) parts.push_back("in " + format_count(layer.pieces) + " pieces");
+  if (layer.pieces > 1) parts.push_back("in " + format_count(layer.pieces) + " pieces");
   return join(parts, ", ");
 }
 
@@ -71,10 +71,10 @@ void print_plan(const SummaryCommand& c, const nn::TrainingPrediction& found) {
   std::printf("        tensors of a pass %s of %s, weights and momentum %s\n",
               format_bytes(found.peak).c_str(), format_bytes(found.in_core).c_str(),
               format_bytes(found.parameters).c_str());
-  std::printf(
-      "        predicted %.3g s for a step, %.3g s with enough memory; no plan takes less than "
-      "%.3g s\n",
-      found.seconds, found.seconds_in_core, found.bound);
+  const std::string bound =
+      found.bound ? "; no plan takes less than " + format_number("%.3g", *found.bound) + " s" : "";
+  std::printf("        predicted %.3g s for a step, %.3g s with enough memory%s\n", found.seconds,
+              found.seconds_in_core, bound.c_str());
 }
 
 }  // namespace

@@ -51,12 +51,6 @@ Device device_of(const TrainCommand& c) {
 
 bool is_automatic(const TrainCommand& c) { return c.batch_size.starts_with("auto"); }
 
-nn::RateScaling rate_scaling(const TrainCommand& c) {
-  if (c.scale_rate == "linear") return nn::RateScaling::linear;
-  const bool scales = c.scale_rate.empty() ? !c.recipe.learning_rate : c.scale_rate == "sqrt";
-  return scales ? nn::RateScaling::square_root : nn::RateScaling::none;
-}
-
 /// Returns the complete recipe: the options, then the network's recipe, then the defaults.
 nn::Recipe recipe_for(const TrainCommand& c, const nn::Network& network) {
   nn::Recipe given = c.recipe;
@@ -161,7 +155,7 @@ void add_extensions(TrainRun& run, const nn::Recipe& recipe,
   run.follows = cluster && !cluster->leads();
   auto progress = std::make_unique<ProgressDisplay>();
   if (pool) progress->show_also([pool] { return pool->status(); });
-  if (is_automatic(c)) add_automatic_batch(trainer, c.batch_size, rate_scaling(c));
+  if (is_automatic(c)) add_automatic_batch(trainer, c);
   if (cluster)
     cluster->extend(trainer);
   else

@@ -67,11 +67,10 @@ class PassMemory {
       }
       outside_ -= now.in;
       const uint64_t others = live_ - before, outside = outside_;
-      peak_ = live_;
+      peak_ = taken_ = live_;
       (this->*step)(i);
       now.peak = peak_;
-      if (finds_droppable_ && peak_ > highest_)
-        highest_ = peak_, droppable_at_peak_ = droppable_now();
+      if (finds_fullest_ && taken_ > fullest_.bytes) fullest_ = {taken_, droppable_now()};
       now.own = peak_ - others + weights;
       now.piece = (peak_ - others) / pieces_of(plan_.steps[i]) + filter_of(plan_.steps[i]);
       const uint64_t held = peak_ + idle_ - outside;
@@ -91,10 +90,10 @@ class PassMemory {
     return steps;
   }
 
-  std::vector<DroppableValue> droppable_at_peak() {
-    finds_droppable_ = true;
+  FullestStep find_fullest_step() {
+    finds_fullest_ = true;
     steps();
-    return droppable_at_peak_;
+    return fullest_;
   }
 
  private:
@@ -154,8 +153,8 @@ class PassMemory {
     return blocks;
   }
 
-  std::vector<DroppableValue> droppable_now() const {
-    std::vector<DroppableValue> all;
+  std::vector<FullestStep::Droppable> droppable_now() const {
+    std::vector<FullestStep::Droppable> all;
     for (size_t v = 0; v < value_.size(); ++v)
       if (plan_.droppable[v] && value_[v].bytes != 0) all.push_back({v, value_[v].bytes});
     return all;
@@ -259,6 +258,7 @@ class PassMemory {
     live_ += bytes;
     block.bytes += bytes;
     peak_ = std::max(peak_, live_);
+    taken_ = std::max(taken_, live_);
   }
   void free(Block& block) {
     live_ -= block.bytes;
@@ -369,9 +369,9 @@ class PassMemory {
   Block slots_;           // of the optimizer
   uint64_t idle_ = 0;     // bytes of weights_ and slots_
   uint64_t outside_ = 0;  // of the live bytes and of idle_
-  bool finds_droppable_ = false;
-  uint64_t highest_ = 0;  // peak of the steps so far
-  std::vector<DroppableValue> droppable_at_peak_;
+  uint64_t taken_ = 0;    // as peak_, without memory that the step frees at its end
+  bool finds_fullest_ = false;
+  FullestStep fullest_;
 };
 
 }  // namespace
@@ -382,10 +382,9 @@ std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& 
   return PassMemory(graph, plan, batch, rounded, room).steps();
 }
 
-std::vector<DroppableValue> droppable_at_peak(const Graph& graph, const ExecutionPlan& plan,
-                                              int64_t batch,
-                                              const std::function<uint64_t(uint64_t)>& rounded) {
-  return PassMemory(graph, plan, batch, rounded, {}).droppable_at_peak();
+FullestStep find_fullest_step(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
+                              const std::function<uint64_t(uint64_t)>& rounded) {
+  return PassMemory(graph, plan, batch, rounded, {}).find_fullest_step();
 }
 
 uint64_t idle_weight_bytes(const Graph& graph, const std::function<uint64_t(uint64_t)>& rounded,

@@ -36,14 +36,18 @@ std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& 
                                        const std::function<uint64_t(uint64_t)>& rounded,
                                        const MemoryRoom& room = {});
 
-/// A value that is live where a pass needs most memory, and that its step could compute again.
-struct DroppableValue {
-  size_t value = 0;
+/// The step with the most bytes of tensors. Scratch memory that it frees does not count.
+struct FullestStep {
+  struct Droppable {
+    size_t value = 0;
+    uint64_t bytes = 0;
+  };
   uint64_t bytes = 0;
+  std::vector<Droppable> droppable =
+      {};  // values that stay, and that their steps can compute again
 };
-std::vector<DroppableValue> droppable_at_peak(const Graph& graph, const ExecutionPlan& plan,
-                                              int64_t batch,
-                                              const std::function<uint64_t(uint64_t)>& rounded);
+FullestStep find_fullest_step(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
+                              const std::function<uint64_t(uint64_t)>& rounded);
 
 /// The bytes of all weights, and of their gradients, that can leave the device.
 uint64_t idle_weight_bytes(const Graph& graph, const std::function<uint64_t(uint64_t)>& rounded,

@@ -80,7 +80,8 @@ PassPrediction NetworkImpl::predict_pass(const ExecutionPlanOptions& options, in
   if (const FittedPlan* fits = fitted_plan(options, batch))
     return {.on_device = fits->on_device,
             .leaves = fits->leaves,
-            .is_out_of_core = fits->leaves != 0 || fits->in_pieces != 0};
+            .is_out_of_core = fits->leaves != 0 || fits->in_pieces != 0,
+            .bound = fits->bound};
   return {.on_device = predict_peak(graph, plan(options), batch, [&](uint64_t bytes) {
             return device.memory().rounded(bytes);
           })};

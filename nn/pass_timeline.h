@@ -11,8 +11,8 @@
 
 namespace kaiseki::nn {
 
-/// A step begins when the one before it has ended, and the copies for it too. Each direction of the
-/// link has one copy at a time.
+/// A step begins when the one before it and the copies for it have ended. Each direction of the
+/// link has one copy at a time. A step's tensors come in after others have left to make room.
 class PassTimeline {
  public:
   explicit PassTimeline(const LinkRates& link) : link_(link) {}
@@ -20,12 +20,12 @@ class PassTimeline {
   /// The next step. `compute`: seconds without copies. `out` and `in`: bytes that leave the device
   /// to make room for the step, and bytes that it needs.
   void add(double compute, uint64_t out, uint64_t in) {
-    double begin = end_;
+    double begin = end_, room = link_.overlaps ? begins_[0] : end_;
     for (const auto& [bytes, rate, copied] :
          {Copy{out, link_.to_host, out_end_}, Copy{in, link_.to_device, in_end_}}) {
       if (bytes == 0) continue;
-      const double seconds = static_cast<double>(bytes) / rate;
-      copied = std::max(copied, link_.overlaps ? begins_[0] : begin) + seconds;
+      copied = std::max(copied, room) + static_cast<double>(bytes) / rate;
+      room = copied;
       begin = std::max(begin, copied);
     }
     std::rotate(begins_.begin(), begins_.begin() + 1, begins_.end());

@@ -35,10 +35,11 @@ StepPieces PieceTimes::of(const ExecutionPlan& plan, size_t time, const StepMemo
     all.count = std::max(all.count, one->count);
     all.seconds += one->seconds;
   }
+  all.seconds = std::max(all.seconds, seconds);  // the rate of products is not all of a step's time
   return all;
 }
 
-/// Chooses the pieces as conv::run_in_pieces() does.
+/// About the choice of conv::run_in_pieces(), which knows the free memory.
 std::optional<StepPieces> PieceTimes::of_convolution(const ConvProblem& problem) {
   const auto [at, is_new] = convolutions_.try_emplace(problem);
   if (!is_new) return at->second;

@@ -18,13 +18,13 @@ struct Again {
 };
 
 /// The values that can be computed again, those with the shortest time for a byte first.
-std::vector<Again> cheapest_first(const Graph& graph, const ExecutionPlan& plan,
-                                  const PassLimits& limits, const std::vector<StepTime>& times) {
+std::vector<Again> cheapest_first(const ExecutionPlan& plan, const FullestStep& fullest,
+                                  const std::vector<StepTime>& times) {
   std::vector<std::optional<size_t>> producers(plan.uses.size());
   for (size_t i = 0; i < plan.steps.size(); ++i)
     producers[static_cast<size_t>(plan.steps[i].output)] = i;
   std::vector<Again> all;
-  for (const DroppableValue& one : droppable_at_peak(graph, plan, limits.batch, limits.rounded))
+  for (const FullestStep::Droppable& one : fullest.droppable)
     all.push_back({static_cast<double>(one.bytes), times[*producers[one.value]].forward});
   std::ranges::sort(all, [](const Again& a, const Again& b) {
     return a.seconds * b.bytes < b.seconds * a.bytes;
@@ -54,7 +54,7 @@ class BoundSearch {
     const double share = begin / (begin - end);
     consider({std::lerp(from.again, to.again, share), std::lerp(from.bytes, to.bytes, share)});
   }
-  double best() const { return best_; }
+  const std::optional<double>& best() const { return best_; }
 
  private:
   void consider(const Division& division) {
@@ -63,7 +63,8 @@ class BoundSearch {
         computing(division) +
         (link_ ? division.bytes / link_->to_host + division.bytes / link_->to_device : 0);
     const bool overlaps = link_ && link_->overlaps;
-    best_ = std::min(best_, overlaps ? std::max(computing(division), copying(division)) : in_turn);
+    best_ = std::min(best_.value_or(std::numeric_limits<double>::infinity()),
+                     overlaps ? std::max(computing(division), copying(division)) : in_turn);
   }
   double computing(const Division& division) const {
     return compute_ + division.again + (link_ ? 2 * link_->slows * division.bytes : 0);
@@ -75,17 +76,18 @@ class BoundSearch {
 
   const double compute_;
   const std::optional<LinkRates>& link_;
-  double best_ = std::numeric_limits<double>::infinity();
+  std::optional<double> best_;
 };
 
 }  // namespace
 
-double bound_of_plans(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits,
-                      const std::vector<StepTime>& times) {
+std::optional<double> bound_of_plans(const Graph& graph, const ExecutionPlan& plan,
+                                     const PassLimits& limits, const std::vector<StepTime>& times) {
   double compute = 0, excess = -static_cast<double>(limits.room);
   for (size_t i = 0; i < plan.steps.size(); ++i)
     compute += times[i].forward * (plan.steps[i].recomputed ? 2 : 1) + times[i].backward;
-  excess += static_cast<double>(predict_peak(graph, plan, limits.batch, limits.rounded));
+  const FullestStep fullest = find_fullest_step(graph, plan, limits.batch, limits.rounded);
+  excess += static_cast<double>(fullest.bytes);
   if (limits.rates.link)
     excess += static_cast<double>(
         limits.slots + idle_weight_bytes(graph, limits.rounded, smallest_outside(limits.room)));
@@ -93,7 +95,7 @@ double bound_of_plans(const Graph& graph, const ExecutionPlan& plan, const PassL
   BoundSearch search(compute, limits.rates.link);
   Division now{.bytes = excess};
   search.consider(now, now);
-  for (const Again& one : cheapest_first(graph, plan, limits, times)) {
+  for (const Again& one : cheapest_first(plan, fullest, times)) {
     if (now.bytes <= 0) break;
     const double bytes = std::min(now.bytes, one.bytes);
     const Division next{now.again + one.seconds * bytes / one.bytes, now.bytes - bytes};

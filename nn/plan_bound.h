@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "nn/execution_plan.h"
@@ -8,11 +9,11 @@
 
 namespace kaiseki::nn {
 
-/// Returns seconds that no plan of this pass can go below, by the time model. What does not fit at
-/// the step with the highest peak must be computed again, or go over the link in both directions.
-/// The bound divides it between both in the best way, also parts of a tensor. It ignores all other
-/// steps. `plan`: without dropped values. `times`: step_times().
-double bound_of_plans(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits,
-                      const std::vector<StepTime>& times);
+/// Returns seconds that no plan of this pass can go below, by the time model. At one step the most
+/// bytes are live. Those that do not fit must be computed again, or cross the link in both
+/// directions. The bound takes the best division between both, also of a tensor. It ignores all
+/// other steps. Nothing if no division fits. `plan`: without dropped values. `times`: step_times().
+std::optional<double> bound_of_plans(const Graph& graph, const ExecutionPlan& plan,
+                                     const PassLimits& limits, const std::vector<StepTime>& times);
 
 }  // namespace kaiseki::nn

@@ -99,7 +99,7 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   result.missing = fitted.missing;
   result.seconds = fitted.seconds == 0 ? result.seconds_in_core
                                        : static_cast<double>(result.parts) * fitted.seconds;
-  result.bound = result.parts > 1 || fitted.bound == 0 ? result.seconds_in_core : fitted.bound;
+  if (result.parts == 1) result.bound = fitted.bound;
   limits.batch = ceil_div(batch, result.parts);
   if (limits.rates.link) limits.room = fitted.room;
   result.layers = layers_of(graph, whole, fitted, result.parts, limits);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "matrix/device.h"
@@ -28,7 +29,7 @@ struct TrainingPrediction {
   int64_t in_pieces = 0;                               // steps whose own tensors do not fit
   uint64_t missing = 0;                                // beyond the memory, even so
   double seconds = 0, seconds_in_core = 0;             // of the forward and the backward pass
-  double bound = 0;                                    // seconds that no plan can go below
+  std::optional<double> bound = {};                    // FittedPlan::bound, if there are no parts
   std::map<std::string, LayerPrediction> layers = {};  // by name
 };
 

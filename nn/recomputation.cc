@@ -125,7 +125,8 @@ class RecomputationSearch {
       ++fitted.in_pieces;
       const StepPieces pieces = pieces_.of(fitted.plan, time, step);
       const uint64_t copied = step.own / 2;  // by the pieces, in each direction
-      timeline.add(compute[time] + pieces.seconds - pieces.compute, step.out - copied,
+      const double slower = 2 * limits_.rates.link->slows * static_cast<double>(copied);
+      timeline.add(compute[time] + pieces.seconds - pieces.compute + slower, step.out - copied,
                    step.in - copied);
     }
     fitted.on_device = std::min(fitted.peak, beside(limits_.room, idle_));

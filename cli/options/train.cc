@@ -156,8 +156,8 @@ CommandText add_options(OptionSet& set, TrainCommand& c) {
       "epoch on at most the noise scale of the gradients (default: the recipe's, else 64)");
   set.choice("--scale-lr", c.scale_rate, {"off", "sqrt", "linear"},
              "With --batch-size auto: how the learning rate changes with the size. sqrt: with its "
-             "square root. A higher rate is reached over the first epoch (default: sqrt, with "
-             "--lr off)");
+             "square root. A higher rate is reached over the first epoch (default: off if --lr is "
+             "given, else sqrt)");
   set.whole("--accumulate", c.accumulate, {1, 1 << 20},
             "Minibatches in a step. Their gradients are added, so a step needs only the memory of "
             "one");

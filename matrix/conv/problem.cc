@@ -28,8 +28,8 @@ double ConvProblem::flops() const {
 std::string ConvProblem::str() const { return text_from('n', n) + str_per_image(); }
 
 std::string ConvProblem::str_per_image() const {
-  return text_from('c', c, 'h', h, 'w', w, 'k', k, 'r', r, 's', s, pair('p', padding, 0), pair('e', extra_padding, 0),
-                   pair('u', stride, 1), pair('d', dilation, 1),
+  return text_from('c', c, 'h', h, 'w', w, 'k', k, 'r', r, 's', s, pair('p', padding, 0),
+                   pair('e', extra_padding, 0), pair('u', stride, 1), pair('d', dilation, 1),
                    groups == 1 ? std::string() : text_from('g', groups));
 }
 

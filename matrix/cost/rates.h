@@ -15,13 +15,13 @@ struct LinkRates {
   /// Seconds by which computing takes longer for a byte that is copied beside it: copies need the
   /// CPU's cores and memory.
   double slows = 0;
-  double copy = 4e-6;  // seconds of a row of bytes that is copied, without its bytes
+  double copy = 4e-6;  // seconds for each row of a copy, in addition to its bytes
 };
 
 struct DeviceRates {
   double multiply_adds = 0;            // a second, in a large f32 matrix product
   double bytes = 0;                    // a second, that elementwise operations read or write
-  double start = 10e-6;                // seconds of a kernel, without its work
+  double start = 10e-6;                // seconds for each kernel, in addition to its work
   std::optional<LinkRates> link = {};  // nothing if no tensor can leave
 };
 

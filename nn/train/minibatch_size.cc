@@ -256,7 +256,8 @@ void MinibatchSizeOptimizer::save(Metadata& state) const {
 void MinibatchSizeOptimizer::restore(const Metadata& state) {
   if (!state.contains("minibatch.size")) return;
   size_ = get<int64_t>(state, "minibatch.size");
-  factor_ = get<double>(state, "minibatch.rate_factor");
+  const std::string factor = "minibatch.rate_factor";
+  factor_ = get<double>(state, state.contains(factor) ? factor : "rate_scale");  // an older file
 }
 
 }  // namespace kaiseki::nn

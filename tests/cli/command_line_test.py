@@ -132,8 +132,10 @@ def predicts_memory():
     check(sum(layer["milliseconds"] for layer in layers) > 1, "the time of layers", lines)
     os.environ["KAISEKI_SPILL_DIR"] = os.getcwd()
     found = plan("resnet50", 32, "400M")
-    check(" leave the device" in found and " out, " in found and " pieces" in found, "layers over the link", found)
+    check(" leave the device" in found and " out, " in found and re.search(r" in \d+ pieces", found), "layers over the link", found)
     check("no plan takes less than" in found, "the bound", found)
+    lines = works("summary", "resnet50", "--batch-size", 32, "--memory", "400M", "--device", "cpu", "--json").stdout
+    check(any(json.loads(line)["pieces"] > 1 for line in lines.splitlines()), "pieces in JSON", lines)
     del os.environ["KAISEKI_SPILL_DIR"]
     refuses(["the parameters"], "summary", "vgg16", "--memory", "1M")
     refuses(["--memory", "bytes such as 2G"], "summary", "lenet", "--memory", "much")

@@ -167,6 +167,32 @@ TEST_CASE("recomputation: a backward pass from one of two outputs has no steps o
   check_dropped(kTwoOutputs, {.phase = Phase::train, .backward = true});
 }
 
+TEST_CASE("recomputation: the plan tells when an output is computed again") {
+  const Graph graph = build_graph(parse_network(kShortcut, "test"));
+  ExecutionPlan plan = make_execution_plan(graph, kTraining);
+  find_lifetimes(plan, graph, plan.droppable);
+  int earlier = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    CAPTURE(i);
+    const size_t again = plan.again_time(i);
+    CHECK(again <= plan.backward_time(i));
+    if (!plan.steps[i].recomputed) CHECK(again == plan.backward_time(i));
+    if (again == plan.backward_time(i)) continue;
+    ++earlier;
+    CHECK(again >= plan.steps.size());
+    // A step that reads the output itself, or computes another output from it.
+    const std::vector<int>& reads = plan.steps[2 * plan.steps.size() - 1 - again].read_backward;
+    bool leads = std::ranges::find(reads, plan.steps[i].output) != reads.end();
+    for (size_t j = 0; j < plan.steps.size(); ++j) {
+      const std::vector<int>& inputs = plan.steps[j].inputs;
+      leads |= plan.steps[j].recomputed && plan.again_time(j) == again &&
+               std::ranges::find(inputs, plan.steps[i].output) != inputs.end();
+    }
+    CHECK(leads);
+  }
+  CHECK(earlier > 5);
+}
+
 TEST_CASE("recomputation: without dropped values, a plan is the same as before") {
   const Graph graph = build_graph(parse_network(kShortcut, "test"));
   const ExecutionPlan plan = make_execution_plan(graph, kTraining);

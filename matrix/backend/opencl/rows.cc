@@ -18,7 +18,8 @@ int64_t whole_row(int64_t n) {
 }  // namespace
 
 bool fits_private_memory(const Rows& rows) {
-  return rows.in + 2 * rows.padding + 16 * rows.stride + rows.dilation * rows.taps <= kMostElements;
+  const int64_t row = std::max(rows.in + 2 * rows.padding, rows.out * rows.stride);
+  return row + 16 * rows.stride + rows.dilation * rows.taps <= kMostElements;
 }
 
 std::string row_options(const Rows& rows) {

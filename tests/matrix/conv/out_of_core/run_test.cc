@@ -30,6 +30,9 @@ struct Case {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {{1, 4, 300, 301}, {5, 4, 3, 3}, {.padding = {1, 1}}},
+      {{2, 4, 200, 301},
+       {5, 4, 4, 4},
+       {.stride = {2, 2}, .padding = {0, 1}, .end_padding = {{2, 2}}}},
       {{7, 3, 211, 97}, {8, 3, 5, 5}, {.stride = {2, 2}, .padding = {2, 2}}},
       {{3, 8, 101, 130}, {8, 4, 3, 1}, {.padding = {2, 0}, .dilation = {2, 1}, .groups = 2}},
       {{2, 6, 200, 150}, {6, 6, 1, 1}, {}},
