@@ -24,7 +24,7 @@ class Pointwise : public ConvSolver {
   bool applicable(const ConvProblem& p) const override {
     using Pair = std::array<int64_t, 2>;
     return p.direction == ConvDirection::forward && p.r == 1 && p.s == 1 && p.groups == 1 &&
-           p.stride == Pair{1, 1} && p.padding == Pair{0, 0};
+           p.stride == Pair{1, 1} && p.padding == Pair{0, 0} && p.extra_padding == Pair{0, 0};
   }
 
   uint64_t workspace_bytes(const ConvProblem&) const override { return 0; }

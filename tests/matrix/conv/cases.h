@@ -7,6 +7,7 @@
 
 #include "matrix/conv/solver.h"
 #include "matrix/device.h"
+#include "matrix/ops/conv.h"
 
 namespace kaiseki::test {
 
@@ -82,6 +83,13 @@ inline std::vector<ConvProblem> conv_cases() {
       make(2, 70, 9, 7, 66, 3, 3, {1, 1}, {1, 1}, {1, 1}, 1, {-1, 2}),
       make(2, 3, 20, 18, 8, 4, 4, {3, 2}, {1, 0}, {2, 1}, 1, {2, 3}),
   };
+}
+
+/// The arguments of conv2d_into() for a problem.
+inline Conv2d conv2d_of(const ConvProblem& p) {
+  const std::array<int64_t, 2> end = {p.padding[0] + p.extra_padding[0],
+                                      p.padding[1] + p.extra_padding[1]};
+  return {p.stride, p.padding, p.dilation, p.groups, end};
 }
 
 /// Few problems for tests that take long: plain, with padding, with strides, with groups,

@@ -39,7 +39,7 @@ void check_convolution(const ConvProblem& p, Device device) {
   Tensor dfilter = Tensor::full(filter.shape(), 2, device);
   const auto expected =
       test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(dy));
-  const Conv2d conv{p.stride, p.padding, p.dilation, p.groups};
+  const Conv2d conv = test::conv2d_of(p);
   conv2d_into(y, x, filter, conv);
   conv2d_backward_data_into(dx, dy, filter, conv);
   conv2d_backward_filter_into(dfilter, x, dy, conv, 1);

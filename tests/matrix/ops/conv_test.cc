@@ -17,8 +17,6 @@
 namespace kaiseki {
 namespace {
 
-Conv2d options(const ConvProblem& p) { return {p.stride, p.padding, p.dilation, p.groups}; }
-
 template <typename F>
 std::string error_of(const F& call) {
   try {
@@ -40,14 +38,14 @@ TEST_CASE("convolution agrees with plain loops in all directions") {
       const Tensor dy = test::random_tensor({p.n, p.k, p.out_h(), p.out_w()}, 3, device);
       const auto expected =
           test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(dy));
-      CHECK(conv_problem(x.shape(), filter.shape(), options(p)) == p);
+      CHECK(conv_problem(x.shape(), filter.shape(), test::conv2d_of(p)) == p);
       Tensor y(dy.shape(), DType::f32, device), dx(x.shape(), DType::f32, device);
       Tensor dfilter(filter.shape(), DType::f32, device);
-      conv2d_into(y, x, filter, options(p));
+      conv2d_into(y, x, filter, test::conv2d_of(p));
       test::check_sums(y, expected.y, expected.y_size, true);
-      conv2d_backward_data_into(dx, dy, filter, options(p));
+      conv2d_backward_data_into(dx, dy, filter, test::conv2d_of(p));
       test::check_sums(dx, expected.dx, expected.dx_size, true);
-      conv2d_backward_filter_into(dfilter, x, dy, options(p));
+      conv2d_backward_filter_into(dfilter, x, dy, test::conv2d_of(p));
       test::check_sums(dfilter, expected.dfilter, expected.dfilter_size);
     }
   });
@@ -66,9 +64,9 @@ TEST_CASE("convolution accepts views as inputs") {
     const auto expected =
         test::conv_reference(p, test::doubles(x), test::doubles(filter), test::doubles(dy));
     Tensor y(dy.shape(), DType::f32, device), dx(x.shape(), DType::f32, device);
-    conv2d_into(y, x, filter, options(p));
+    conv2d_into(y, x, filter, test::conv2d_of(p));
     test::check_sums(y, expected.y, expected.y_size, true);
-    conv2d_backward_data_into(dx, dy, filter, options(p));
+    conv2d_backward_data_into(dx, dy, filter, test::conv2d_of(p));
     test::check_sums(dx, expected.dx, expected.dx_size, true);
   });
 }
