@@ -95,6 +95,13 @@ bool Swapping::evict(uint64_t bytes) {
   return released != 0;
 }
 
+void Swapping::add_idle(IdleBuffers& to) const {
+  for (const SwapCandidate& one : candidates()) {
+    const uint64_t bytes = device_.memory().rounded(one.buffer->bytes());
+    to[one.buffer] = {.on_device = bytes, .all = bytes};
+  }
+}
+
 uint64_t Swapping::evict_weights_of_step(uint64_t bytes) {
   std::vector<Buffer*> others;
   bool holds = false;

@@ -241,6 +241,11 @@ bool Allocator::make_room(uint64_t bytes) {
   const uint64_t size = rounded_unused(bytes);
   const auto tensors = [&] { return account_.in_use + account_.cached; };
   trim_locked(size);
+  if (tensors() + size <= account_.budget) return true;
+  lock.unlock();
+  const uint64_t idle = idle_bytes().on_device;
+  lock.lock();
+  if (tensors() + size > account_.budget + idle) return false;  // nothing leaves in vain
   while (tensors() + size > account_.budget) {
     const uint64_t before = tensors(), missing = before + size - account_.budget;
     lock.unlock();

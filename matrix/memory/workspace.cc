@@ -11,7 +11,7 @@
 namespace kaiseki {
 namespace {
 
-constexpr uint64_t kEarlyPart = 16;
+constexpr uint64_t kEarlyPart = 16, kEarlyPartOfTensors = 8;
 // Limit for transformed filters: this fraction of the device's memory.
 constexpr uint64_t kKeptPart = 4;
 constexpr int kPatience = 10'000;    // milliseconds that a tensor waits for a convolution to end
@@ -80,7 +80,8 @@ uint64_t Workspace::available() const {
   std::lock_guard lock(mutex_);
   if (limit_) return *limit_;
   const bool can_make_room = kHasDevices && !refused_ && allocator_.can_make_room();
-  return gave_way_ && !can_make_room ? size() : std::max(size(), device_memory() / kEarlyPart);
+  if (gave_way_ && !can_make_room) return size();
+  return std::max(size(), device_memory() / (can_make_room ? kEarlyPartOfTensors : kEarlyPart));
 }
 
 bool Workspace::allows(uint64_t bytes) const {
@@ -91,19 +92,11 @@ bool Workspace::allows(uint64_t bytes) const {
 Workspace::HeldBlock Workspace::use(uint64_t bytes) {
   HeldBlock use{std::unique_lock(mutex_), {}};
   if (bytes > size() && bytes <= available()) {
-    if (kHasDevices && !fits(bytes, room())) make_room(bytes);
+    if (kHasDevices && !fits(bytes, room())) allocator_.make_room(bytes);
     take(bytes, room());
   }
   if (bytes <= size()) use.memory = block_;
   return use;
-}
-
-/// A failure is remembered as a refusal of the device is.
-void Workspace::make_room(uint64_t bytes) {
-  const MemoryAccount account = allocator_.account();
-  const uint64_t held = account.in_use + account.cached;
-  if (was_refused(bytes, held) || allocator_.make_room(bytes)) return;
-  refused_ = bytes, refused_beside_ = held, since_refused_ = 0;
 }
 
 uint64_t Workspace::device_memory() const {

@@ -50,8 +50,9 @@ class Workspace {
   /// Bytes of the block, or 0 if there is none.
   uint64_t size() const;
   /// Bytes that use() can give now. With a limit, this is the limit. Without a limit, use() may
-  /// allocate up to a sixteenth of the device's memory before the iteration ends. After a block was
-  /// released for tensors, it only does if tensors can leave the device.
+  /// allocate up to a sixteenth of the device's memory before the iteration ends, or an eighth if
+  /// tensors can leave the device. After a block was released for tensors, it only does if tensors
+  /// can leave.
   uint64_t available() const;
   /// Returns whether the limit allows a block of this size.
   bool allows(uint64_t bytes) const;
@@ -79,7 +80,6 @@ class Workspace {
   uint64_t room_beside() const;
   bool fits(uint64_t bytes, uint64_t room) const;
   Tensor allocate(uint64_t bytes);
-  void make_room(uint64_t bytes);
   struct DeviceLimits {
     uint64_t memory, allocation;  // bytes of the device and of its largest buffer; 0: unknown
   };

@@ -12,7 +12,8 @@
 namespace kaiseki::pieces {
 namespace {
 
-constexpr uint64_t kLargePart = 8;  // of the budget
+constexpr double kPieceSeconds = 10e-6;  // of a piece, for its tensors and its plan
+constexpr uint64_t kLargePart = 8;       // of the budget
 constexpr int64_t kEverySize = 1 << 16, kFewer = 50;
 
 bool comes_back(Buffer& buffer) {
@@ -32,7 +33,7 @@ PieceCosts piece_costs(const DeviceRates& rates) {
   return {.to_device = 1 / link.to_device,
           .to_host = 1 / link.to_host,
           .copy = link.copy,
-          .start = rates.start,
+          .start = kPieceSeconds + rates.start,
           .multiply_add = 1 / rates.multiply_adds,
           .byte = 1 / rates.bytes};
 }

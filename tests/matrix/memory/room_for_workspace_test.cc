@@ -35,6 +35,11 @@ class LeavingTensors : public Evictor {
       }
     return false;
   }
+  void add_idle(IdleBuffers& to) const override {
+    for (const Tensor& tensor : tensors)
+      to[&tensor.buffer()] = {.on_device = tensor.buffer().left_device() ? 0 : tensor.bytes(),
+                              .all = tensor.bytes()};
+  }
   std::vector<Tensor> tensors;
 
  private:
@@ -72,6 +77,20 @@ TEST_CASE("workspace: a full store leaves convolutions without one") {
   for (int i = 0; i < 16; ++i) leaving.tensors.push_back(small.tensor(4 * kMiB));
   CHECK_FALSE(small.workspace().use(4 * kMiB).memory.defined());
   CHECK_FALSE(leaving.tensors[0].buffer().left_device());
+}
+
+TEST_CASE("workspace: no tensor leaves if that would not be enough, until others need less") {
+  const test::SimulatedLink link(1e12);
+  const SmallDevice small(Device::cpu(), 64 * kMiB);
+  LeavingTensors leaving(small);
+  Tensor stays = small.tensor(58 * kMiB);
+  leaving.tensors.push_back(small.tensor(4 * kMiB));
+  CHECK_FALSE(small.workspace().use(8 * kMiB).memory.defined());
+  CHECK_FALSE(leaving.tensors[0].buffer().left_device());
+  stays = Tensor();
+  stays = small.tensor(54 * kMiB);
+  CHECK(small.workspace().use(8 * kMiB).memory.defined());
+  CHECK(leaving.tensors[0].buffer().left_device());
 }
 
 TEST_CASE("workspace: only as many tensors leave as it needs") {
