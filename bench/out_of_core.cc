@@ -311,7 +311,30 @@ void fuse(Device device, const std::string& spec, const Options& options) {
   device.memory().set_budget({});
 }
 
-/// Pieces of a convolution 3x3, by the rates of the device.
+/// Those of a large GPU on a fast link, in which copying often limits pieces.
+constexpr pieces::PieceCosts kGpuCosts{.to_device = 1 / 55e9,
+                                       .to_host = 1 / 55e9,
+                                       .copy = 4e-6,
+                                       .start = 10e-6,
+                                       .multiply_add = 1 / 20e12,
+                                       .byte = 1 / 2e12};
+
+/// Compares the choice for one convolution and memory.
+void compare_choices(const std::string& name, const ConvProblem& p, uint64_t bytes,
+                     const pieces::PieceCosts& costs) {
+  std::optional<conv::PieceSize> size;
+  const double choosing =
+      seconds_of(Device::cpu(), [&] { size = conv::choose_pieces(p, bytes, costs); });
+  if (!size) return;
+  const double ours = 1000 * conv::predict_seconds(p, *size, costs);
+  for (const auto& [peer, seconds] :
+       {std::pair("all sizes", test::best_of_all_pieces(p, bytes, costs)),
+        std::pair("paper's order", test::best_by_one_axis_at_a_time(p, bytes, costs))})
+    print_case("out_of_core", name, peer, ours, 1000 * seconds, "ms", 1000 * seconds / ours);
+  print_case("out_of_core", name, "10 ms to choose", 1000 * choosing, 10, "ms", 0.01 / choosing);
+}
+
+/// Pieces of a convolution 3x3, by the rates of the device and by those of a large GPU.
 void search(Device device, const std::string& spec, const Options& options) {
   Shape shape;
   for (const std::string& side : parts_of(spec, ',')) shape.push_back(std::stoll(side));
@@ -323,25 +346,16 @@ void search(Device device, const std::string& spec, const Options& options) {
                 .r = 3,
                 .s = 3,
                 .padding = {1, 1}};
-  const pieces::PieceCosts costs = pieces::piece_costs(device_rates(device));
+  const pieces::PieceCosts own = pieces::piece_costs(device_rates(device));
   for (const ConvDirection direction :
        {ConvDirection::forward, ConvDirection::backward_data, ConvDirection::backward_filter}) {
     p.direction = direction;
     const auto whole = static_cast<double>(conv::piece_bytes(p, {p.n, p.h, p.c, p.k}));
-    for (const std::string& part : options.parts) {
-      const auto bytes = static_cast<uint64_t>(whole / std::stod(part));
-      std::optional<conv::PieceSize> size;
-      const double choosing =
-          seconds_of(device, [&] { size = conv::choose_pieces(p, bytes, costs); });
-      if (!size) continue;
-      const double ours = 1000 * conv::predict_seconds(p, *size, costs);
-      const std::string text = spec + ' ' + std::string(direction_name(direction)) + " memory/" +
-                               part + " chosen in " + std::to_string(1000 * choosing) + " ms";
-      for (const auto& [peer, seconds] :
-           {std::pair("all sizes", test::best_of_all_pieces(p, bytes, costs)),
-            std::pair("paper's order", test::best_by_one_axis_at_a_time(p, bytes, costs))})
-        print_case("out_of_core", text, peer, ours, 1000 * seconds, "ms", 1000 * seconds / ours);
-    }
+    for (const std::string& part : options.parts)
+      for (const auto& [rates, costs] : {std::pair(device.name(), own), {"GPU", kGpuCosts}})
+        compare_choices(spec + ' ' + std::string(direction_name(direction)) + " memory/" + part +
+                            " rates of " + rates,
+                        p, static_cast<uint64_t>(whole / std::stod(part)), costs);
   }
 }
 

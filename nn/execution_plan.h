@@ -56,7 +56,7 @@ struct ExecutionPlan {
   /// The time at which the backward pass computes the output again. backward_time() if it does not.
   size_t again_time(size_t step) const {
     const std::vector<size_t>& times = uses[static_cast<size_t>(steps[step].output)];
-    const auto first = std::ranges::lower_bound(times, steps.size());
+    const auto first = std::lower_bound(times.begin(), times.end(), steps.size());
     return steps[step].recomputed && first != times.end() ? *first : backward_time(step);
   }
 };
