@@ -22,7 +22,7 @@ class PassTimeline {
   void add(double compute, uint64_t out, uint64_t in) {
     double begin = end_, room = link_.overlaps ? begins_[0] : end_;
     for (const auto& [bytes, rate, copied] :
-         {Copy{out, link_.to_host, out_end_}, Copy{in, link_.to_device, in_end_}}) {
+         {LinkCopy{out, link_.to_host, out_end_}, LinkCopy{in, link_.to_device, in_end_}}) {
       if (bytes == 0) continue;
       copied = std::max(copied, room) + static_cast<double>(bytes) / rate;
       room = copied;
@@ -35,7 +35,7 @@ class PassTimeline {
   double seconds() const { return end_; }
 
  private:
-  struct Copy {
+  struct LinkCopy {
     uint64_t bytes;
     double rate;
     double& copied;  // when the direction is free again

@@ -103,8 +103,8 @@ class Candidates {
         (has_room || !measures_it(policy_, problem_)))
       result = nullptr;
     const auto tried = known.tried.find(solver.name());
-    const bool had_no_room = tried != known.tried.end() &&
-                             (!tried->second || candidate.workspace <= *tried->second);
+    const bool had_no_room =
+        tried != known.tried.end() && (!tried->second || candidate.workspace <= *tried->second);
     // The estimates may lack newer solvers.
     if (!result && has_room && !had_no_room && known.estimated.empty()) all_known_ = false;
     if (result && result->outcome == TuningOutcome::timed)

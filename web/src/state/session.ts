@@ -149,9 +149,7 @@ export class Session extends Actions {
   };
 
   /** Stores a paused training. A running one is stored after a later step. */
-  keepPaused = async (): Promise<void> => {
-    if (this.phase.value === 'paused') await this.keep();
-  };
+  keepPaused = (): Promise<void> => (this.phase.value === 'paused' ? this.keep() : Promise.resolve());
 
   /** Whether closing the page loses steps. */
   get losesSteps(): boolean {
