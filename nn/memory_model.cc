@@ -70,7 +70,10 @@ class PassMemory {
       peak_ = taken_ = live_;
       (this->*step)(i);
       now.peak = peak_;
-      if (finds_fullest_ && taken_ > fullest_.bytes) fullest_ = {taken_, droppable_now()};
+      if (finds_fullest_ && taken_ > fullest_.bytes) {
+        const uint64_t all = 2 * leaving_bytes(node_of(plan_.steps[i]), rounded_, 0);
+        fullest_ = {taken_, peak_ - others + all, droppable_now()};
+      }
       now.own = peak_ - others + weights;
       now.piece = (peak_ - others) / pieces_of(plan_.steps[i]) + filter_of(plan_.steps[i]);
       const uint64_t held = peak_ + idle_ - outside;

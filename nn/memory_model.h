@@ -43,6 +43,7 @@ struct FullestStep {
     uint64_t bytes = 0;
   };
   uint64_t bytes = 0;
+  uint64_t own = 0;  // at most so many are the step's own, with its weights and gradients
   std::vector<Droppable> droppable =
       {};  // values that stay, and that their steps can compute again
 };

@@ -15,6 +15,7 @@
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/memory_model.h"
+#include "nn/plan_bound.h"
 #include "nn/planner.h"
 #include "nn/sukiyaki_values.h"
 
@@ -81,23 +82,35 @@ PassPrediction NetworkImpl::predict_pass(const ExecutionPlanOptions& options, in
     return {.on_device = fits->on_device,
             .leaves = fits->leaves,
             .is_out_of_core = fits->leaves != 0 || fits->in_pieces != 0,
-            .bound = fits->bound};
+            .bound = fits->bound ? bound(*fits, options, batch) : std::nullopt};
   return {.on_device = predict_peak(graph, plan(options), batch, [&](uint64_t bytes) {
             return device.memory().rounded(bytes);
           })};
 }
 
-/// The tuner may have measured the convolutions after the plan was chosen.
+/// The limits of a plan, with what the tuner knows now. It may have measured convolutions after the
+/// plan was chosen.
+PassLimits NetworkImpl::limits_of(const FittedPlan& fits, int64_t batch) const {
+  return {.batch = batch,
+          .room = fits.room,
+          .slots = fits.slots,
+          .rates = device_rates(device),
+          .rounded = [this](uint64_t bytes) { return device.memory().rounded(bytes); },
+          .known_seconds = known_seconds(device)};
+}
+
+std::optional<double> NetworkImpl::bound(const FittedPlan& fits,
+                                         const ExecutionPlanOptions& options, int64_t batch) {
+  const PassLimits limits = limits_of(fits, batch);
+  const ExecutionPlan& whole = plan(options);
+  return bound_of_plans(graph, whole, limits,
+                        step_times(graph, whole, batch, limits.rates, limits.known_seconds));
+}
+
 double NetworkImpl::predict_seconds(const ExecutionPlanOptions& options, int64_t batch) {
   const FittedPlan* fits = fitted_plan(options, batch);
   if (!kHasDevices || !fits || fits->seconds == 0) return 0;
-  const PassLimits limits{.batch = batch,
-                          .room = fits->room,
-                          .slots = fits->slots,
-                          .rates = device_rates(device),
-                          .rounded = [&](uint64_t bytes) { return device.memory().rounded(bytes); },
-                          .known_seconds = known_seconds(device)};
-  return pass_seconds(graph, fits->plan, limits);
+  return pass_seconds(graph, fits->plan, limits_of(*fits, batch));
 }
 
 FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch,

@@ -62,6 +62,9 @@ struct NetworkImpl {
   /// Nothing if there is no limit. `backward`: counts gradients that do not exist yet.
   std::optional<DeviceRoom> room(bool backward) const;
   FittedPlan fit(const ExecutionPlan& whole, int64_t batch, const DeviceRoom& room) const;
+  PassLimits limits_of(const FittedPlan& fits, int64_t batch) const;
+  std::optional<double> bound(const FittedPlan& fits, const ExecutionPlanOptions& options,
+                              int64_t batch);
   std::span<Parameter> parameters_of(const GraphNode& node);
   std::span<State> states_of(const GraphNode& node);
   /// Keeps the weights of a node on the device.

@@ -39,7 +39,7 @@ StepPieces PieceTimes::of(const ExecutionPlan& plan, size_t time, const StepMemo
   return all;
 }
 
-/// About the choice of conv::run_in_pieces(), which knows the free memory.
+/// Chooses about as conv::run_in_pieces() does, which knows the free memory.
 std::optional<StepPieces> PieceTimes::of_convolution(const ConvProblem& problem) {
   const auto [at, is_new] = convolutions_.try_emplace(problem);
   if (!is_new) return at->second;

@@ -91,6 +91,8 @@ std::optional<double> bound_of_plans(const Graph& graph, const ExecutionPlan& pl
   if (limits.rates.link)
     excess += static_cast<double>(
         limits.slots + idle_weight_bytes(graph, limits.rounded, smallest_outside(limits.room)));
+  // The step's own tensors may cross the link in pieces, beside its computing.
+  if (fullest.own > limits.room) excess -= static_cast<double>(fullest.own);
   if (excess <= 0) return compute;
   BoundSearch search(compute, limits.rates.link);
   Division now{.bytes = excess};

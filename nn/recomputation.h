@@ -25,7 +25,8 @@ struct FittedPlan {
   int64_t in_pieces = 0;         // steps whose own tensors do not fit; each runs in pieces
   uint64_t missing = 0;          // bytes that the pass needs beyond the room, even so
   double seconds = 0;            // of the forward and the backward pass
-  /// Seconds that no plan can go below, by the same model. Nothing if everything fits as it is.
+  /// Seconds that no plan can go below, by the same model. Nothing if everything fits as it is, or
+  /// if no plan can run.
   std::optional<double> bound = {};
 };
 

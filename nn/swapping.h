@@ -57,6 +57,7 @@ class Swapping : public Evictor {
   /// If nothing else can leave, and the running operation holds a weight of the step, the step's
   /// other weights leave: a filter makes room for its gradient.
   bool evict(uint64_t bytes) override;
+  /// Tensors that left before do not count.
   void add_idle(IdleBuffers& to) const override;
 
  private:

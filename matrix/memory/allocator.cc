@@ -240,12 +240,11 @@ bool Allocator::make_room(uint64_t bytes) {
   if (!kHasDevices || !can_make_room_locked() || bytes > account_.budget) return false;
   const uint64_t size = rounded_unused(bytes);
   const auto tensors = [&] { return account_.in_use + account_.cached; };
-  trim_locked(size);
-  if (tensors() + size <= account_.budget) return true;
   lock.unlock();
   const uint64_t idle = idle_bytes().on_device;
   lock.lock();
-  if (tensors() + size > account_.budget + idle) return false;  // nothing leaves in vain
+  if (account_.in_use + size > account_.budget + idle) return false;  // nothing leaves in vain
+  trim_locked(size);
   while (tensors() + size > account_.budget) {
     const uint64_t before = tensors(), missing = before + size - account_.budget;
     lock.unlock();

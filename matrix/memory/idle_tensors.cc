@@ -51,7 +51,8 @@ bool LeavingTensors::evict(uint64_t bytes) {
 void LeavingTensors::add_idle(IdleBuffers& to) const {
   for (const Tensor& tensor : tensors_) {
     const uint64_t bytes = device_.memory().rounded(tensor.buffer().bytes());
-    to[&tensor.buffer()] = {.on_device = tensor.buffer().left_device() ? 0 : bytes, .all = bytes};
+    const bool stays = tensor.buffer().left_device() || tensor.buffer().is_held();
+    to[&tensor.buffer()] = {.on_device = stays ? 0 : bytes, .all = bytes};
   }
 }
 

@@ -11,7 +11,9 @@
 namespace kaiseki {
 namespace {
 
-constexpr uint64_t kEarlyPart = 16, kEarlyPartOfTensors = 8;
+// With a block that is rounded up by an eighth, the second part is an eighth. The allocator lets
+// the workspace keep as much.
+constexpr uint64_t kEarlyPart = 16, kEarlyPartOfTensors = 9;
 // Limit for transformed filters: this fraction of the device's memory.
 constexpr uint64_t kKeptPart = 4;
 constexpr int kPatience = 10'000;    // milliseconds that a tensor waits for a convolution to end
@@ -29,6 +31,7 @@ void Workspace::set_limit(std::optional<uint64_t> bytes) {
   limit_ = bytes;
   gave_way_ = false;
   refused_.reset();
+  in_vain_.reset();
   wanted_.clear();
   callers_.clear();
   block_ = {};
@@ -58,6 +61,7 @@ void Workspace::grow() {
   std::lock_guard lock(mutex_);
   derived_.purge();
   if (++since_refused_ == kAskAgain) refused_.reset();
+  if (++since_in_vain_ == kAskAgain) in_vain_.reset();
   const bool larger = !wanted_.empty() && *wanted_.begin() > size();
   const uint64_t most = larger ? room() : 0;
   for (uint64_t bytes : wanted_)
@@ -92,11 +96,19 @@ bool Workspace::allows(uint64_t bytes) const {
 Workspace::HeldBlock Workspace::use(uint64_t bytes) {
   HeldBlock use{std::unique_lock(mutex_), {}};
   if (bytes > size() && bytes <= available()) {
-    if (kHasDevices && !fits(bytes, room())) allocator_.make_room(bytes);
+    if (kHasDevices && !fits(bytes, room())) make_room(bytes);
     take(bytes, room());
   }
   if (bytes <= size()) use.memory = block_;
   return use;
+}
+
+/// If tensors left in vain, as much is not asked for again soon.
+void Workspace::make_room(uint64_t bytes) {
+  if (in_vain_ && bytes >= *in_vain_) return;
+  const uint64_t before = allocator_.account().in_use;
+  if (allocator_.make_room(bytes) || allocator_.account().in_use >= before) return;
+  in_vain_ = bytes, since_in_vain_ = 0;
 }
 
 uint64_t Workspace::device_memory() const {

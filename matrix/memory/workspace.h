@@ -80,6 +80,7 @@ class Workspace {
   uint64_t room_beside() const;
   bool fits(uint64_t bytes, uint64_t room) const;
   Tensor allocate(uint64_t bytes);
+  void make_room(uint64_t bytes);
   struct DeviceLimits {
     uint64_t memory, allocation;  // bytes of the device and of its largest buffer; 0: unknown
   };
@@ -98,6 +99,8 @@ class Workspace {
   std::optional<uint64_t> refused_{};           // smallest size that the device refused
   uint64_t refused_beside_ = 0;                 // bytes that the allocator held at that time
   uint64_t since_refused_ = 0;                  // calls of grow() since then
+  std::optional<uint64_t> in_vain_{};           // smallest size for which tensors left in vain
+  uint64_t since_in_vain_ = 0;                  // calls of grow() since then
   std::set<uint64_t, std::greater<>> wanted_;
   std::set<Caller> callers_;
   Tensor block_;

@@ -64,7 +64,7 @@ uint32_t crc32_of(ByteView bytes) {
   uLong crc = 0;
   while (!bytes.empty()) {
     const ByteView part = bytes.first(std::min(bytes.size(), kMostAtOnce));
-    crc = crc32(crc, reinterpret_cast<const Bytef*>(part.data()), static_cast<uInt>(part.size()));
+    crc = ::crc32(crc, reinterpret_cast<const Bytef*>(part.data()), static_cast<uInt>(part.size()));
     bytes = bytes.subspan(part.size());
   }
   return static_cast<uint32_t>(crc);

@@ -232,32 +232,6 @@ TEST_CASE("recomputation: less room makes more values computed again, and the pl
   }
 }
 
-TEST_CASE("recomputation: steps that do not fit run in pieces, down to a sample or a channel") {
-  const Graph graph = build_graph(parse_network(kShortcut, "test"));
-  const ExecutionPlan whole = make_execution_plan(graph, kTraining);
-  uint64_t own = 0;
-  for (const StepMemory& step : predict_memory(graph, whole, kBatch, rounded))
-    own = std::max(own, step.own);
-  const auto fit = [&](uint64_t room) {
-    return fit_plan(graph, whole,
-                    {.batch = kBatch, .room = room, .rates = test::kFastLink, .rounded = rounded});
-  };
-  CHECK(fit(own + own / 8).in_pieces == 0);  // small tensors stay beside them
-  const FittedPlan half = fit(own / 2), tenth = fit(own / 10);
-  CHECK(half.missing == 0);
-  CHECK(half.in_pieces > 0);
-  CHECK(tenth.missing == 0);
-  CHECK(tenth.in_pieces > half.in_pieces);
-  CHECK(tenth.seconds >= half.seconds);
-  CHECK(fit(own / 100).missing > 0);
-  CHECK(fit_plan(graph, whole,
-                 {.batch = kBatch,
-                  .room = own / 2,
-                  .rates = {.multiply_adds = 1e10, .bytes = 1e10},
-                  .rounded = rounded})
-            .missing > 0);  // nothing can leave
-}
-
 TEST_CASE("recomputation: a training on the CPU needs no files, and computes the same bits") {
   for (const uint64_t moved :
        test::check_with_less_memory(Device::cpu(), kShortcut, std::array{0.9, 0.8}))

@@ -93,6 +93,34 @@ TEST_CASE("swapping: a link that costs nothing is better than computing again") 
   CHECK(moved.leaves >= peak - peak / 2);
 }
 
+TEST_CASE("swapping: steps that do not fit run in pieces, down to a sample or a channel") {
+  const Graph graph = build_graph(parse_network(kShortcut, "test"));
+  const auto rounded = [](uint64_t bytes) { return Device::cpu().memory().rounded(bytes); };
+  const ExecutionPlan whole =
+      make_execution_plan(graph, {.phase = Phase::train, .loss = true, .backward = true});
+  uint64_t own = 0;
+  for (const StepMemory& step : predict_memory(graph, whole, kBatch, rounded))
+    own = std::max(own, step.own);
+  const auto fit = [&](uint64_t room) {
+    return fit_plan(graph, whole,
+                    {.batch = kBatch, .room = room, .rates = test::kFastLink, .rounded = rounded});
+  };
+  CHECK(fit(own + own / 8).in_pieces == 0);  // small tensors stay beside them
+  const FittedPlan half = fit(own / 2), tenth = fit(own / 10);
+  CHECK(half.missing == 0);
+  CHECK(half.in_pieces > 0);
+  CHECK(tenth.missing == 0);
+  CHECK(tenth.in_pieces > half.in_pieces);
+  CHECK(tenth.seconds >= half.seconds);
+  CHECK(fit(own / 100).missing > 0);
+  CHECK(fit_plan(graph, whole,
+                 {.batch = kBatch,
+                  .room = own / 2,
+                  .rates = {.multiply_adds = 1e10, .bytes = 1e10},
+                  .rounded = rounded})
+            .missing > 0);  // nothing can leave
+}
+
 TEST_CASE("swapping: the model predicts the bytes that leave the CPU") {
   // Tensors leave as a whole, and what is in use beside them differs by step.
   constexpr double kThreeTensors = 3 * 1.25 * (1 << 20);

@@ -34,7 +34,7 @@ npx tsc --project wasm/test
 (cd "$root" && node wasm/operation_types.js --check "$build/package")
 size_of() { (cd node_modules/kaiseki && cat dist/"$1".* "${@:2}" | gzip -9 | wc -c); }
 mapfile -t scripts < <(cd node_modules/kaiseki && ls src/*.js | grep -vE '/(arrays|arrays_code|learn|safetensors)\.js$')
-size=$(size_of kaiseki "${scripts[@]}") limit=526000
+size=$(size_of kaiseki "${scripts[@]}") limit=527000
 echo "gzipped: $size bytes without threads (at most $limit), $(size_of kaiseki-threads "${scripts[@]}") with them"
 learn=$(size_of kaiseki-learn src/{learn,safetensors,module,handle,environment,error,values}.js) learn_limit=412000
 echo "gzipped: $learn bytes of kaiseki/learn (at most $learn_limit)"

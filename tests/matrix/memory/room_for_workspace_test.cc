@@ -85,11 +85,11 @@ TEST_CASE("workspace: no tensor leaves if that would not be enough, until others
   LeavingTensors leaving(small);
   Tensor stays = small.tensor(58 * kMiB);
   leaving.tensors.push_back(small.tensor(4 * kMiB));
-  CHECK_FALSE(small.workspace().use(8 * kMiB).memory.defined());
+  CHECK_FALSE(small.workspace().use(7 * kMiB).memory.defined());
   CHECK_FALSE(leaving.tensors[0].buffer().left_device());
   stays = Tensor();
   stays = small.tensor(54 * kMiB);
-  CHECK(small.workspace().use(8 * kMiB).memory.defined());
+  CHECK(small.workspace().use(7 * kMiB).memory.defined());
   CHECK(leaving.tensors[0].buffer().left_device());
 }
 
