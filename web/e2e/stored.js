@@ -15,7 +15,11 @@ const storedHistories = (page) =>
           reading.onerror = () => reject(reading.error);
           reading.onsuccess = () => {
             database.close();
-            resolve(reading.result.sort((a, b) => b.savedAt - a.savedAt).map(({ history }) => ({ step: history.step, accuracy: history.test?.accuracy })));
+            resolve(
+              reading.result
+                .sort((a, b) => b.savedAt - a.savedAt)
+                .map(({ history }) => ({ step: history.step, accuracy: history.test?.accuracy })),
+            );
           };
         };
       }),
