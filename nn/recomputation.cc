@@ -276,7 +276,7 @@ FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t 
   if (peak + idle <= room.bytes)
     return {.plan = plan, .peak = peak, .on_device = peak, .room = room.bytes, .slots = room.slots};
   const Workspace& workspace = device.workspace();
-  const uint64_t part = beside(room.bytes, idle) / kRoomParts;
+  const uint64_t part = room.bytes / kRoomParts;
   limits.room = room.bytes - (workspace.allows(part) ? part : workspace.available());
   limits.rates = device_rates(device);
   limits.known_seconds = known_seconds(device);
