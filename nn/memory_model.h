@@ -44,8 +44,8 @@ struct FullestStep {
   };
   uint64_t bytes = 0;
   uint64_t own = 0;  // at most so many are the step's own, with its weights and gradients
-  std::vector<Droppable> droppable =
-      {};  // values that stay, and that their steps can compute again
+  /// Values that stay, and that their steps can compute again.
+  std::vector<Droppable> droppable = {};
 };
 FullestStep find_fullest_step(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                               const std::function<uint64_t(uint64_t)>& rounded);
