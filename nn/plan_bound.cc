@@ -32,7 +32,7 @@ std::vector<Again> cheapest_first(const ExecutionPlan& plan, const FullestStep& 
   return all;
 }
 
-/// What a pass does with the bytes that do not fit.
+/// Divides the bytes beyond the room between computing again and copying.
 struct Division {
   double again = 0;  // seconds of computing again
   double bytes = 0;  // that leave and come back

@@ -91,7 +91,7 @@ TEST_CASE("bound: a link that costs nothing leaves the time of computing") {
         doctest::Approx(compute_seconds(times)));
 }
 
-TEST_CASE("bound: what does not fit crosses a slow link once in each direction") {
+TEST_CASE("bound: bytes beyond the room cross a slow link once in each direction") {
   // Nothing of this network can be computed again: every value is an input, an output or a view.
   const BoundCase subject(R"({"inputs": {"x": {"shape": [4, 40, 40]}}, "layers": [
       {"name": "f", "type": "fully_connected", "output_size": 5}]})");
