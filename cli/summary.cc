@@ -56,12 +56,22 @@ std::string plan_text(const nn::TrainingPrediction& found) {
   return parts.empty() ? "a pass fits as it is" : join(parts, "; ");
 }
 
+/// Where tensors wait that leave the device.
+const char* place_outside(Device device) { return device.is_cpu() ? "files" : "host"; }
+
+/// Where the tensors of a layer are until the backward pass needs them.
+const char* place_of(const nn::LayerPrediction& layer, Device device) {
+  if (layer.out != 0) return place_outside(device);
+  return layer.again ? "nowhere" : "device";
+}
+
 /// How a layer runs if it does not run as with enough memory.
-std::string plan_text(const nn::LayerPrediction& layer) {
+std::string plan_text(const nn::LayerPrediction& layer, Device device) {
+  const std::string place = place_outside(device);
   std::vector<std::string> parts;
   if (layer.again) parts.emplace_back("computed again");
-  if (layer.out != 0) parts.push_back(format_bytes(layer.out) + " out");
-  if (layer.in != 0) parts.push_back(format_bytes(layer.in) + " in");
+  if (layer.out != 0) parts.push_back(format_bytes(layer.out) + " to " + place);
+  if (layer.in != 0) parts.push_back(format_bytes(layer.in) + " from " + place);
   if (layer.pieces > 1) parts.push_back("in " + format_count(layer.pieces) + " pieces");
   return join(parts, ", ");
 }
@@ -71,10 +81,8 @@ void print_plan(const SummaryCommand& c, const nn::TrainingPrediction& found) {
   std::printf("        tensors of a pass %s of %s, weights and momentum %s\n",
               format_bytes(found.peak).c_str(), format_bytes(found.in_core).c_str(),
               format_bytes(found.parameters).c_str());
-  const std::string bound =
-      found.bound ? "; no plan takes less than " + format_number("%.3g", *found.bound) + " s" : "";
   std::printf("        predicted %.3g s for a step, %.3g s with enough memory%s\n", found.seconds,
-              found.seconds_in_core, bound.c_str());
+              found.seconds_in_core, bound_text(found.bound).c_str());
 }
 
 }  // namespace
@@ -86,9 +94,11 @@ int run_command(const SummaryCommand& c) {
   uint64_t activations = 0;
   const int64_t batch = c.batch_size;
   std::optional<nn::TrainingPrediction> plan;
-  if (!c.memory.empty())
-    plan =
-        nn::predict_training(file, batch, parse_bytes(c.memory, "--memory"), open_device(c.device));
+  Device device = Device::cpu();
+  if (!c.memory.empty()) {
+    device = open_device(c.device);
+    plan = nn::predict_training(file, batch, parse_bytes(c.memory, "--memory"), device);
+  }
   std::vector<std::string> header = {"layer",      "type",          "output",
                                      "parameters", "multiply-adds", "activations"};
   if (plan) header.insert(header.end(), {"ms", "out of core"});
@@ -109,7 +119,7 @@ int run_command(const SummaryCommand& c) {
       if (plan) {
         line.add("milliseconds", 1e3 * predicted.seconds).add("computed_again", predicted.again);
         line.add("bytes_out", predicted.out).add("bytes_in", predicted.in);
-        line.add("pieces", predicted.pieces);
+        line.add("pieces", predicted.pieces).add("place", place_of(predicted, device));
       }
       std::printf("%s\n", line.str().c_str());
     }
@@ -120,7 +130,8 @@ int run_command(const SummaryCommand& c) {
                                     format_count(work),
                                     format_bytes(bytes)};
     if (plan)
-      row.insert(row.end(), {format_number("%.3g", 1e3 * predicted.seconds), plan_text(predicted)});
+      row.insert(row.end(),
+                 {format_number("%.3g", 1e3 * predicted.seconds), plan_text(predicted, device)});
     table.row(row);
   }
   if (c.json) return 0;

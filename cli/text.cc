@@ -84,6 +84,10 @@ std::string format_number(const char* format, double value) {
   return text;
 }
 
+std::string bound_text(std::optional<double> seconds) {
+  return seconds ? "; no plan takes less than " + format_number("%.3g", *seconds) + " s" : "";
+}
+
 std::string join(const std::vector<std::string>& parts, const std::string& between) {
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i) text += (i ? between : "") + parts[i];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ std::string format_duration(double seconds);
 std::string format_percent(double share, int decimals = 2);
 /// Formats one number, such as with "%.4g".
 std::string format_number(const char* format, double value);
+/// "; no plan takes less than 1.23 s", or nothing if the bound is not known.
+std::string bound_text(std::optional<double> seconds);
 /// "a, b, c"
 std::string join(const std::vector<std::string>& parts, const std::string& between);
 std::vector<std::string> split(const std::string& text, char between);

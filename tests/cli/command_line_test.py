@@ -132,10 +132,13 @@ def predicts_memory():
     check(sum(layer["milliseconds"] for layer in layers) > 1, "the time of layers", lines)
     os.environ["KAISEKI_SPILL_DIR"] = os.getcwd()
     found = plan("resnet50", 32, "400M")
-    check(" leave the device" in found and " out, " in found and re.search(r" in \d+ pieces", found), "layers over the link", found)
+    check(" leave the device" in found and " to files, " in found and re.search(r" in \d+ pieces", found), "layers over the link", found)
     check("no plan takes less than" in found, "the bound", found)
     lines = works("summary", "resnet50", "--batch-size", 32, "--memory", "400M", "--device", "cpu", "--json").stdout
-    check(any(json.loads(line)["pieces"] > 1 for line in lines.splitlines()), "pieces in JSON", lines)
+    layers = [json.loads(line) for line in lines.splitlines()]
+    check(any(layer["pieces"] > 1 for layer in layers), "pieces in JSON", lines)
+    check({layer["place"] for layer in layers} == {"device", "files", "nowhere"}, "places in JSON", lines)
+    check(all((layer["place"] == "files") == (layer["bytes_out"] > 0) for layer in layers), "files", lines)
     del os.environ["KAISEKI_SPILL_DIR"]
     refuses(["the parameters"], "summary", "vgg16", "--memory", "1M")
     refuses(["--memory", "bytes such as 2G"], "summary", "lenet", "--memory", "much")
