@@ -96,7 +96,7 @@ PassLimits NetworkImpl::limits_of(const FittedPlan& fits, int64_t batch) const {
           .slots = fits.slots,
           .rates = device_rates(device),
           .rounded = [this](uint64_t bytes) { return device.memory().rounded(bytes); },
-          .known_seconds = known_seconds(device)};
+          .known_seconds = known_seconds_beside(fits.room, device)};
 }
 
 std::optional<double> NetworkImpl::bound(const FittedPlan& fits,

@@ -102,6 +102,7 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   if (result.parts == 1) result.bound = fitted.bound;
   limits.batch = ceil_div(batch, result.parts);
   if (limits.rates.link) limits.room = fitted.room;
+  if (fitted.seconds != 0) limits.known_seconds = known_seconds_beside(fitted.room, device);
   result.layers = layers_of(graph, whole, fitted, result.parts, limits);
   return result;
 }

@@ -279,8 +279,13 @@ FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t 
   const uint64_t part = room.bytes / kRoomParts;
   limits.room = room.bytes - (workspace.allows(part) ? part : workspace.available());
   limits.rates = device_rates(device);
-  limits.known_seconds = known_seconds(device);
+  limits.known_seconds = known_seconds_beside(limits.room, device);
   return fit_plan(graph, plan, limits);
+}
+
+// The workspace takes a little less than its part (Workspace::room()).
+KnownSeconds known_seconds_beside(uint64_t room, Device device) {
+  return known_seconds(device, room / kRoomParts);
 }
 
 uint64_t device_weights(const Graph& graph, Device device) {

@@ -51,6 +51,8 @@ struct DeviceRoom {
 /// for the workspace of convolutions, or its limit if that is less.
 FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          const DeviceRoom& room, Device device);
+/// What the tuner knows of the solvers that such a plan lets run, whose tensors have this room.
+KnownSeconds known_seconds_beside(uint64_t room, Device device);
 
 /// idle_weight_bytes() of the device. 0 if its tensors cannot leave.
 uint64_t device_weights(const Graph& graph, Device device);

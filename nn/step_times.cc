@@ -65,9 +65,9 @@ class StepTimer {
 
 }  // namespace
 
-KnownSeconds known_seconds(Device device) {
-  return [device](const ConvProblem& problem) {
-    return fastest_known_seconds(device.backend(), problem);
+KnownSeconds known_seconds(Device device, uint64_t workspace) {
+  return [device, workspace](const ConvProblem& problem) {
+    return fastest_known_seconds(device.backend(), problem, workspace);
   };
 }
 

@@ -22,8 +22,8 @@ struct StepTime {
 /// The seconds of a convolution, or nothing if they are not known.
 using KnownSeconds = std::function<std::optional<double>(const ConvProblem&)>;
 
-/// Returns what the tuner measured on the device.
-KnownSeconds known_seconds(Device device);
+/// Returns what the tuner measured on the device, of solvers with at most this workspace, in bytes.
+KnownSeconds known_seconds(Device device, uint64_t workspace = UINT64_MAX);
 
 /// By step of the plan, for `batch` samples. `known` may be empty.
 std::vector<StepTime> step_times(const Graph& graph, const ExecutionPlan& plan, int64_t batch,

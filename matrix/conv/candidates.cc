@@ -144,12 +144,14 @@ std::optional<double> known_time(Backend& backend, const ConvProblem& problem,
   return measured ? std::optional(result->milliseconds) : std::nullopt;
 }
 
-std::optional<double> fastest_known_seconds(Backend& backend, const ConvProblem& problem) {
-  const Workspace& workspace = backend.device().workspace();
+std::optional<double> fastest_known_seconds(Backend& backend, const ConvProblem& problem,
+                                            uint64_t workspace) {
+  const Workspace& of_device = backend.device().workspace();
   std::optional<double> fastest;
   for (const ConvSolver* solver : backend.conv_solvers()) {
-    if (!solver->applicable(problem) || !workspace.allows(solver->workspace_bytes(problem)))
-      continue;
+    if (!solver->applicable(problem)) continue;
+    const uint64_t bytes = solver->workspace_bytes(problem);
+    if (bytes > workspace || !of_device.allows(bytes)) continue;
     const std::optional<double> time = known_time(backend, problem, *solver);
     if (time && (!fastest || *time < *fastest)) fastest = time;
   }

@@ -40,8 +40,10 @@ std::optional<double> known_time(Backend& backend, const ConvProblem& problem,
                                  const ConvSolver& solver);
 
 /// The seconds of the fastest solver that was measured on this machine, within the user's limit of
-/// the workspace. No value if there is none, or the policy ignores measurements.
-std::optional<double> fastest_known_seconds(Backend& backend, const ConvProblem& problem);
+/// the workspace and this one, in bytes. No value if there is none, or the policy ignores
+/// measurements.
+std::optional<double> fastest_known_seconds(Backend& backend, const ConvProblem& problem,
+                                            uint64_t workspace = UINT64_MAX);
 
 /// The key of a convolution in the tuning file, for this device and the current number of threads.
 TuningKey convolution_key(Backend& backend, const ConvProblem& problem);

@@ -114,6 +114,7 @@ TEST_CASE("solver order: the known seconds are those of the fastest solver that 
   const std::optional<double> without = fastest_known_seconds(backend, kProblem);
   CHECK(without == (second ? std::optional(0.02) : first ? std::optional(0.03) : std::nullopt));
   workspace.set_limit({});
+  CHECK(fastest_known_seconds(backend, kProblem, 0) == without);
   set_tune_policy({TuneMode::off});
   CHECK_FALSE(fastest_known_seconds(backend, kProblem));
 }
