@@ -81,8 +81,10 @@ class Incoming {
 /// before, in segments.
 class RingStep {
  public:
-  RingStep(Communicator& ranks, std::span<float> values, ClusterWire wire)
-      : ranks_(ranks), values_(values), wire_(wire) {}
+  /// `parts`: of each rank.
+  RingStep(Communicator& ranks, std::span<float> values, std::span<const RankPart> parts,
+           ClusterWire wire)
+      : ranks_(ranks), values_(values), parts_(parts), wire_(wire) {}
 
   void run(int sent, int received, bool adds) {
     thread_local ByteVector memory[2];  // new memory for each step would cost more than the step
@@ -108,8 +110,8 @@ class RingStep {
  private:
   int next() const { return (ranks_.rank() + 1) % ranks_.size(); }
   int before() const { return (ranks_.rank() + ranks_.size() - 1) % ranks_.size(); }
-  RankPart part(int rank) const {
-    return part_of_rank(std::ssize(values_), (rank + ranks_.size()) % ranks_.size(), ranks_.size());
+  const RankPart& part(int rank) const {
+    return parts_[static_cast<size_t>((rank + ranks_.size()) % ranks_.size())];
   }
   static int64_t segments_of(const RankPart& part) {
     return (part.count + kSegment - 1) / kSegment;
@@ -123,8 +125,16 @@ class RingStep {
 
   Communicator& ranks_;
   std::span<float> values_;
+  std::span<const RankPart> parts_;
   ClusterWire wire_;
 };
+
+std::vector<RankPart> even_parts(std::span<const float> values, const Communicator& ranks) {
+  std::vector<RankPart> parts;
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    parts.push_back(part_of_rank(std::ssize(values), rank, ranks.size()));
+  return parts;
+}
 
 void round_to_wire(std::span<float> values, ClusterWire wire) {
   if (wire == ClusterWire::f32) return;
@@ -166,10 +176,15 @@ RankPart part_of_rank(int64_t count, int rank, int ranks) {
   return {first, count * (rank + 1) / ranks - first};
 }
 
-void reduce_scatter(Communicator& ranks, std::span<float> values, ClusterWire wire) {
+void reduce_scatter(Communicator& ranks, std::span<float> values, std::span<const RankPart> parts,
+                    ClusterWire wire) {
   const int rank = ranks.rank();
-  RingStep step(ranks, values, wire);
+  RingStep step(ranks, values, parts, wire);
   for (int i = 1; i < ranks.size(); ++i) step.run(rank - i, rank - i - 1, true);
+}
+
+void reduce_scatter(Communicator& ranks, std::span<float> values, ClusterWire wire) {
+  reduce_scatter(ranks, values, even_parts(values, ranks), wire);
 }
 
 void all_gather(Communicator& ranks, std::span<float> values, ClusterWire wire) {
@@ -178,7 +193,8 @@ void all_gather(Communicator& ranks, std::span<float> values, ClusterWire wire) 
   const RankPart own = part_of_rank(std::ssize(values), rank, ranks.size());
   round_to_wire(values.subspan(static_cast<size_t>(own.first), static_cast<size_t>(own.count)),
                 wire);
-  RingStep step(ranks, values, wire);
+  const std::vector<RankPart> parts = even_parts(values, ranks);
+  RingStep step(ranks, values, parts, wire);
   for (int i = 0; i + 1 < ranks.size(); ++i) step.run(rank - i, rank - i - 1, false);
 }
 

@@ -29,7 +29,11 @@ void all_reduce(Communicator& ranks, std::span<float> values, ClusterWire wire =
 /// `values` is undefined.
 void reduce_scatter(Communicator& ranks, std::span<float> values,
                     ClusterWire wire = ClusterWire::f32);
-/// The second half: every rank gives its own part of `values`, and gets the others'.
+/// The same for parts of any sizes. `parts` has one for each rank, in order, without gaps.
+void reduce_scatter(Communicator& ranks, std::span<float> values, std::span<const RankPart> parts,
+                    ClusterWire wire = ClusterWire::f32);
+/// The second half of all_reduce(): every rank gives its own part of `values`, and gets the
+/// others'.
 void all_gather(Communicator& ranks, std::span<float> values, ClusterWire wire = ClusterWire::f32);
 /// The same for parts of any sizes. `parts` has one for each rank, in order, without gaps.
 void all_gather(Communicator& ranks, std::span<std::byte> bytes, std::span<const RankPart> parts);

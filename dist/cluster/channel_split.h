@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// ChannelSplit: a set of ranks that share one network. Each rank computes a part of the channels of
+// its layers.
+//
+//   dist::Cluster cluster;
+//   const int rank = cluster.rank(), ranks_of_set = 2;
+//   std::unique_ptr<dist::Communicator> set = cluster.ranks().split(rank / ranks_of_set, rank);
+//   dist::Cluster sets(cluster.ranks().split(rank % ranks_of_set, rank));
+//   dist::ChannelSplit split(whole, *set);
+//   dist::ClusterUpdater updater(split.network(), optimizer, batches, schedule, sets);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "dist/cluster/collectives.h"
+#include "nn/network.h"
+#include "nn/optimizer.h"
+
+namespace kaiseki::dist {
+
+/// Divides convolutions without groups and fully connected layers with at least one output channel
+/// for each rank. Functions of elements, pooling, batch normalization and flatten stay divided
+/// after them. All ranks of the set compute every other layer (thesis 002, chapter 3: splitting by
+/// output channels).
+/// A pass sends the outputs of divided layers to all ranks of the set, and sums the gradients of
+/// their inputs.
+class ChannelSplit {
+ public:
+  /// All ranks of the set must have the same network. `set` must outlive this.
+  ChannelSplit(nn::Network& whole, Communicator& set);
+
+  /// The part of this rank. Its layers, weights and random streams have the names of the whole
+  /// network's. All ranks of the set must run the same passes, with the same samples.
+  nn::Network& network() { return part_; }
+
+  /// The weights and the position of random streams become those of `whole`.
+  void divide(nn::Network& whole);
+  /// Those of `whole` become those of all ranks. All ranks of the set must call it.
+  void join(nn::Network& whole);
+  /// The same for the optimizer's tensors.
+  void divide(nn::Network& whole, nn::Optimizer& of_whole, nn::Optimizer& of_part);
+  void join(nn::Network& whole, nn::Optimizer& of_whole, nn::Optimizer& of_part);
+
+ private:
+  class Rewriting;
+  nn::Network build(nn::Network& whole);
+  /// The rows of a tensor that this rank has.
+  RankPart rows_of(const std::string& name, int64_t rows, int rank) const;
+  void divide(std::span<const nn::State> whole, std::span<const nn::State> part) const;
+  void join(std::span<const nn::State> whole, std::span<const nn::State> part) const;
+
+  Communicator& set_;
+  std::map<std::string, int64_t> units_;  // by layer: its channels, which the ranks divide
+  nn::Network part_;
+};
+
+}  // namespace kaiseki::dist
