@@ -66,7 +66,7 @@ const FittedPlan* NetworkImpl::fitted_plan(const ExecutionPlanOptions& options, 
   free->bytes += input_bytes(batch);  // the inputs are on the device already
   const uint64_t budget = device.memory().account().budget;
   const uint64_t unit = std::max<uint64_t>(1, budget ? budget / 16 : kStep);
-  const FittedKey key{&whole, batch, free->bytes / unit, free->slots / unit};
+  const FittedKey key{&whole, batch, budget, free->bytes / unit, free->slots / unit};
   auto at = fitted.find(key);
   if (at == fitted.end()) at = fitted.emplace(key, fit(whole, batch, *free)).first;
   return &at->second;

@@ -26,6 +26,7 @@ namespace kaiseki::nn {
 struct FittedKey {
   const ExecutionPlan* whole;
   int64_t batch;
+  uint64_t budget;       // 0 if there is none
   uint64_t room, slots;  // in sixteenths of the budget
   auto operator<=>(const FittedKey&) const = default;
 };
