@@ -15,22 +15,19 @@
 #include <span>
 #include <string>
 
+#include "dist/cluster/channel_rewriting.h"
 #include "dist/cluster/collectives.h"
 #include "nn/network.h"
 #include "nn/optimizer.h"
 
 namespace kaiseki::dist {
 
-/// Divides convolutions without groups and fully connected layers with at least one output channel
-/// for each rank. Functions of elements, pooling, batch normalization and flatten stay divided
-/// after them. All ranks of the set compute every other layer (thesis 002, chapter 3: splitting by
-/// output channels).
 /// A pass sends the outputs of divided layers to all ranks of the set, and sums the gradients of
 /// their inputs.
 class ChannelSplit {
  public:
   /// All ranks of the set must have the same network. `set` must outlive this.
-  ChannelSplit(nn::Network& whole, Communicator& set);
+  ChannelSplit(nn::Network& whole, Communicator& set, const LayerChoice& layers = {});
 
   /// The part of this rank. Its layers, weights and random streams have the names of the whole
   /// network's. All ranks of the set must run the same passes, with the same samples.
@@ -45,8 +42,7 @@ class ChannelSplit {
   void join(nn::Network& whole, nn::Optimizer& of_whole, nn::Optimizer& of_part);
 
  private:
-  class Rewriting;
-  nn::Network build(nn::Network& whole);
+  nn::Network build(nn::Network& whole, const LayerChoice& layers);
   /// The rows of a tensor that this rank has.
   RankPart rows_of(const std::string& name, int64_t rows, int rank) const;
   void divide(std::span<const nn::State> whole, std::span<const nn::State> part) const;

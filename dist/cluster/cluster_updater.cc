@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "dist/cluster/agreement.h"
 #include "matrix/ceil_div.h"
 #include "matrix/memory/idle_tensors.h"
 #include "matrix/memory/room.h"
@@ -71,7 +72,7 @@ ClusterUpdater::Result ClusterUpdater::update() {
 /// Ranks that differ in one of these would wait for each other, or train with other numbers.
 void ClusterUpdater::expect_agreement() {
   const nn::IteratorState state = iterator().state();
-  const std::array<std::pair<const char*, double>, 11> facts = {{
+  const std::array<SharedFact, 11> facts = {{
       {"samples of data", static_cast<double>(iterator().dataset().size())},
       {"samples in a minibatch", static_cast<double>(iterator().batch_size())},
       {"seed of the order", static_cast<double>(state.seed)},
@@ -85,19 +86,7 @@ void ClusterUpdater::expect_agreement() {
                                (wire_ == ClusterWire::f16 ? 1.0 : 0.0)},
       {"bytes of a bucket", static_cast<double>(exchange_.bucket_bytes())},
   }};
-  std::vector<double> all(facts.size() * static_cast<size_t>(cluster_.size()));
-  std::vector<RankPart> parts;
-  constexpr int64_t kBytes = facts.size() * sizeof(double);
-  for (int rank = 0; rank < cluster_.size(); ++rank) parts.push_back({rank * kBytes, kBytes});
-  for (size_t i = 0; i < facts.size(); ++i)
-    all[static_cast<size_t>(cluster_.rank()) * facts.size() + i] = facts[i].second;
-  all_gather(cluster_.ranks(), std::as_writable_bytes(std::span(all)), parts);
-  for (int rank = 1; rank < cluster_.size(); ++rank)
-    for (size_t i = 0; i < facts.size(); ++i)
-      if (const double one = all[static_cast<size_t>(rank) * facts.size() + i]; one != all[i])
-        throw Error(message("cluster", "expected the same on all ranks, got ", facts[i].first, ": ",
-                            all[i], " on rank 0 and ", one, " on rank ", rank, " (",
-                            cluster_.ranks().host(rank), ")"));
+  dist::expect_agreement(cluster_, facts);
 }
 
 /// Devices of several kinds may round differently.

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "dist/cluster/agreement.h"
+
+#include <vector>
+
+#include "base/error.h"
+#include "dist/cluster/collectives.h"
+
+namespace kaiseki::dist {
+
+void expect_agreement(Cluster& cluster, std::span<const SharedFact> facts) {
+  std::vector<double> all(facts.size() * static_cast<size_t>(cluster.size()));
+  std::vector<RankPart> parts;
+  const auto bytes = static_cast<int64_t>(facts.size() * sizeof(double));
+  for (int rank = 0; rank < cluster.size(); ++rank) parts.push_back({rank * bytes, bytes});
+  for (size_t i = 0; i < facts.size(); ++i)
+    all[static_cast<size_t>(cluster.rank()) * facts.size() + i] = facts[i].value;
+  all_gather(cluster.ranks(), std::as_writable_bytes(std::span(all)), parts);
+  for (int rank = 1; rank < cluster.size(); ++rank)
+    for (size_t i = 0; i < facts.size(); ++i)
+      if (const double one = all[static_cast<size_t>(rank) * facts.size() + i]; one != all[i])
+        throw Error(message("cluster", "expected the same on all ranks, got ", facts[i].name, ": ",
+                            all[i], " on rank 0 and ", one, " on rank ", rank, " (",
+                            cluster.ranks().host(rank), ")"));
+}
+
+}  // namespace kaiseki::dist

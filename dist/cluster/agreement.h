@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "dist/cluster/cluster.h"
+
+namespace kaiseki::dist {
+
+/// A number that must be the same on all ranks.
+struct SharedFact {
+  std::string_view name;
+  double value = 0;
+};
+
+/// Throws Error with the name of a fact and a rank whose value differs from that of rank 0.
+void expect_agreement(Cluster& cluster, std::span<const SharedFact> facts);
+
+}  // namespace kaiseki::dist

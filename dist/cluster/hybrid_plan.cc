@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "dist/cluster/hybrid_plan.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "dist/cluster/channel_layers.h"
+#include "dist/cluster/channel_rewriting.h"
+#include "dist/cluster/collectives.h"
+#include "matrix/ceil_div.h"
+#include "nn/network.h"
+
+namespace kaiseki::dist {
+namespace {
+
+/// The backward pass has two products for one of the forward pass.
+constexpr double kBackward = 2;
+/// Plain momentum reads weights, gradients and velocity, and writes two of them.
+constexpr double kUpdateBytes = 5 * sizeof(float);
+constexpr double kBucket = 4 << 20;  // bytes of gradients in one message (ExchangeOptions)
+
+/// The first rank of a set. It sends nothing: only the shapes of its network are needed.
+class PlannedSet : public Communicator {
+ public:
+  explicit PlannedSet(int size) : size_(size) {}
+  int rank() const override { return 0; }
+  int size() const override { return size_; }
+  std::string host(int) const override { return "planned"; }
+  std::unique_ptr<Transfer> send(int, ByteView) override { return no_message(); }
+  std::unique_ptr<Transfer> receive(int, std::span<std::byte>) override { return no_message(); }
+  std::unique_ptr<Communicator> split(int, int) override { return nullptr; }
+  void cancel() noexcept override {}
+
+ private:
+  static std::unique_ptr<Transfer> no_message() {
+    throw RankFailed(message("cluster", "a planned set has no messages"));
+  }
+  int size_;
+};
+
+class StepModel {
+ public:
+  StepModel(const ClusterRates& rates, int ranks_of_set, int64_t samples)
+      : device_(rates.device),
+        link_(rates.link),
+        set_(ranks_of_set),
+        sets_(rates.ranks / ranks_of_set),
+        samples_(static_cast<double>(ceil_div(samples, int64_t{sets_}))) {}
+
+  void add(const nn::LayerSpec& layer, const nn::LayerSummary& shape) {
+    const double bytes = samples_ * static_cast<double>(shape.activation_bytes);
+    if (layer.type == "gather_channels") {
+      seconds_.channels += around_ring(bytes);
+      seconds_.channels += layer.params.find("sum")->boolean ? around_ring(bytes) : copied(bytes);
+      return;
+    }
+    if (layer.type == "sum_gradients") {
+      seconds_.channels += 2 * around_ring(bytes);
+      return;
+    }
+    parameters_ += static_cast<double>(shape.parameters);
+    const double forward =
+        std::max(samples_ * static_cast<double>(shape.multiply_adds) / device_.multiply_adds,
+                 2 * bytes / device_.bytes);
+    seconds_.forward += forward;
+    seconds_.backward += kBackward * forward;
+  }
+
+  HybridSeconds result() {
+    seconds_.update = kUpdateBytes * parameters_ / device_.bytes;
+    if (sets_ > 1) {
+      const double bytes = sizeof(float) * parameters_;
+      const double messages = 2 * (sets_ - 1) * (1 + bytes / kBucket);
+      seconds_.gradients =
+          messages * link_.latency + 2.0 * (sets_ - 1) / sets_ * bytes / link_.bytes_per_second;
+    }
+    return seconds_;
+  }
+
+ private:
+  /// Memory is read and written before and after.
+  double around_ring(double bytes) const {
+    const double others = set_ - 1;
+    return others * link_.latency + others / set_ * bytes / link_.bytes_per_second +
+           2 * copied(bytes);
+  }
+  double copied(double bytes) const { return 2 * bytes / device_.bytes; }
+
+  const DeviceRates& device_;
+  const LinkSpeed& link_;
+  int set_, sets_;
+  double samples_, parameters_ = 0;
+  HybridSeconds seconds_;
+};
+
+/// Adds and removes single layers while this saves time.
+HybridPlan improve(HybridPlan plan, const std::vector<std::string>& layers,
+                   const std::function<HybridSeconds(const std::set<std::string>&)>& predict) {
+  plan.seconds = predict(plan.layers);
+  for (bool better = true; better;) {
+    better = false;
+    for (const std::string& layer : layers) {
+      std::set<std::string> other = plan.layers;
+      if (other.erase(layer) == 0) other.insert(layer);
+      const HybridSeconds seconds = predict(other);
+      if (seconds.all() >= plan.seconds.all()) continue;
+      plan.layers = std::move(other);
+      plan.seconds = seconds;
+      better = true;
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+ClusterRates measure_rates(Cluster& cluster, Device device) {
+  ClusterRates rates{.ranks = cluster.size(), .device = device_rates(device)};
+  if (cluster.size() == 1) return rates;
+  rates.link = measure_link(cluster.ranks());
+  std::vector<float> all(2 * static_cast<size_t>(cluster.size()));
+  const auto own = 2 * static_cast<size_t>(cluster.rank());
+  all[own] = static_cast<float>(rates.device.multiply_adds);
+  all[own + 1] = static_cast<float>(rates.device.bytes);
+  all_reduce(cluster.ranks(), all);
+  rates.device = {.multiply_adds = all[0], .bytes = all[1]};
+  for (size_t i = 2; i < all.size(); i += 2) {
+    rates.device.multiply_adds = std::min(rates.device.multiply_adds, static_cast<double>(all[i]));
+    rates.device.bytes = std::min(rates.device.bytes, static_cast<double>(all[i + 1]));
+  }
+  return rates;
+}
+
+HybridSeconds predict_step(const nn::NetworkSpec& network, int64_t samples,
+                           const ClusterRates& rates, int ranks_of_set,
+                           const std::set<std::string>& layers) {
+  const DividedSpec divided = divide_channels(network, 0, ranks_of_set, layers);
+  PlannedSet set(ranks_of_set);
+  const ChannelLayers exchanges(set);
+  std::map<std::string, nn::LayerSummary> shapes;
+  for (nn::LayerSummary& layer : nn::summarize(divided.spec).layers)
+    shapes[layer.name] = std::move(layer);
+  StepModel model(rates, ranks_of_set, samples);
+  for (const nn::LayerSpec& layer : divided.spec.layers) model.add(layer, shapes[layer.name]);
+  return model.result();
+}
+
+HybridPlan plan_layers(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates,
+                       int ranks_of_set) {
+  const auto predict = [&](const std::set<std::string>& layers) {
+    return predict_step(network, samples, rates, ranks_of_set, layers);
+  };
+  HybridPlan none{.ranks_of_set = ranks_of_set};
+  if (ranks_of_set == 1) {
+    none.seconds = predict({});
+    return none;
+  }
+  const std::vector<std::string> layers = divisible_layers(network, ranks_of_set);
+  HybridPlan all = none;
+  all.layers.insert(layers.begin(), layers.end());
+  none = improve(std::move(none), layers, predict);
+  all = improve(std::move(all), layers, predict);
+  return all.seconds.all() < none.seconds.all() ? all : none;
+}
+
+HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates) {
+  HybridPlan best = plan_layers(network, samples, rates, 1);
+  for (int size = 2; size <= rates.ranks; ++size) {
+    if (rates.ranks % size != 0) continue;
+    HybridPlan plan = plan_layers(network, samples, rates, size);
+    if (plan.seconds.all() < best.seconds.all()) best = std::move(plan);
+  }
+  return best;
+}
+
+}  // namespace kaiseki::dist

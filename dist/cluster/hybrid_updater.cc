@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "dist/cluster/hybrid_updater.h"
+
+#include <array>
+#include <vector>
+
+#include "base/error.h"
+#include "dist/cluster/agreement.h"
+#include "dist/cluster/collectives.h"
+
+namespace kaiseki::dist {
+namespace {
+
+int checked_size(const Cluster& cluster, int ranks_of_set) {
+  if (ranks_of_set < 1 || cluster.size() % ranks_of_set != 0)
+    throw Error(message("cluster", "expected sets of a size that divides the ", cluster.size(),
+                        " ranks, got ", ranks_of_set));
+  return ranks_of_set;
+}
+
+}  // namespace
+
+RankSets::RankSets(Cluster& cluster, int ranks_of_set)
+    : set(cluster.ranks().split(cluster.rank() / checked_size(cluster, ranks_of_set),
+                                cluster.rank())),
+      places(cluster.ranks().split(cluster.rank() % ranks_of_set, cluster.rank())) {}
+
+HybridUpdater::HybridUpdater(nn::Network& network, nn::Optimizer& optimizer, nn::Iterator& iterator,
+                             const nn::Schedule& schedule, Cluster& cluster, RankSets& sets,
+                             const LayerChoice& layers, const ClusterTrainingOptions& options)
+    : Updater(network, optimizer, iterator, schedule),
+      schedule_(schedule),
+      cluster_(cluster),
+      sets_(sets),
+      layers_(layers),
+      options_(options),
+      part_optimizer_(optimizer.options()) {
+  if (iterator.share() != sets.share())
+    throw Error(message("cluster", "expected an iterator with the share of the set, got share ",
+                        iterator.share().index, " of ", iterator.share().parts));
+  if (optimizer.options().clip_norm > 0)
+    throw Error(message("cluster",
+                        "expected an optimizer without clip_norm: a rank with a part of "
+                        "the channels does not know the norm of all gradients"));
+}
+
+void HybridUpdater::share_weights() {
+  const auto share = [&](Tensor tensor) {
+    broadcast(cluster_.ranks(),
+              std::as_writable_bytes(
+                  std::span(tensor.mutable_data<float>(), static_cast<size_t>(tensor.size()))));
+  };
+  for (nn::Parameter& one : network().parameters()) share(one.value);
+  for (nn::State& one : network().states()) share(one.value);
+  for (const nn::State& one : optimizer().states(network().parameters())) share(one.value);
+}
+
+/// At the first step, when the weights of a checkpoint are loaded. The places of a set compare
+/// their part only, so all ranks compare the whole.
+void HybridUpdater::begin() {
+  uint64_t bytes = 0;
+  for (const nn::Parameter& one : network().parameters()) bytes += one.value.bytes();
+  const nn::IteratorState state = iterator().state();
+  const std::array<SharedFact, 7> facts = {{
+      {"samples of data", static_cast<double>(iterator().dataset().size())},
+      {"samples in a minibatch", static_cast<double>(iterator().batch_size())},
+      {"seed of the order", static_cast<double>(state.seed)},
+      {"complete epochs", static_cast<double>(state.epoch)},
+      {"samples of the epoch before", static_cast<double>(state.position)},
+      {"seed of the network", static_cast<double>(network().seed())},
+      {"bytes of parameters", static_cast<double>(bytes)},
+  }};
+  expect_agreement(cluster_, facts);
+  share_weights();
+  split_ = std::make_unique<ChannelSplit>(network(), *sets_.set, layers_);
+  split_->divide(network(), optimizer(), part_optimizer_);
+  ClusterTrainingOptions how = options_;
+  // A wish to stop reaches the set, and from each of its ranks the other sets.
+  how.stop = [this] {
+    float stops = options_.stop && options_.stop() ? 1.0f : 0.0f;
+    all_reduce(*sets_.set, {&stops, 1});
+    return stops > 0;
+  };
+  inner_ = std::make_unique<ClusterUpdater>(split_->network(), part_optimizer_, iterator(),
+                                            schedule_, sets_.places, how);
+}
+
+HybridUpdater::Result HybridUpdater::update() {
+  expect_restored();
+  if (!inner_) begin();
+  inner_->scale_learning_rate(learning_rate_scale());
+  const Result result = inner_->update();
+  optimizer().set_steps(part_optimizer_.steps());
+  if (iterator().is_new_epoch() || inner_->stopped()) {
+    split_->join(network());
+    split_->join(network(), optimizer(), part_optimizer_);
+  }
+  return result;
+}
+
+}  // namespace kaiseki::dist
