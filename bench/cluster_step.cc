@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The speed of data-parallel training, started by mpirun or alone. Rank 0 prints one JSON line.
-//   cluster_step NETWORK BATCH SECONDS [threads] [overlap|plain] [f32|f16] [factors]
+//   cluster_step NETWORK BATCH SECONDS [threads] [overlap|plain|hybrid] [f32|f16] [factors]
 // `plain` adds the gradients by MPI_Allreduce after the backward pass, one call for each.
+// `hybrid`: sets of two or more ranks divide layers, as planned.
 // `factors`: ranks exchange the factors of gradients, as on several machines.
 #include <mpi.h>
 
@@ -9,11 +10,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "bench/random_pictures.h"
 #include "dist/cluster/cluster_updater.h"
+#include "dist/cluster/hybrid_plan.h"
+#include "dist/cluster/hybrid_updater.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::bench {
@@ -55,7 +59,16 @@ int run(int argc, char** argv) {
   const auto pictures = std::make_shared<RandomPictures>(
       100 * size, network.input_shape(), static_cast<int>(network.output_shape()[0]));
   nn::Optimizer optimizer;
-  nn::Iterator iterator(pictures, {.batch_size = size, .workers = 1, .share = cluster.share()});
+  dist::HybridPlan plan;
+  std::optional<dist::RankSets> sets;
+  if (given("hybrid")) {
+    plan =
+        dist::plan_hybrid(network.spec(), size, dist::measure_rates(cluster, network.device()), 2);
+    sets.emplace(cluster, plan.ranks_of_set);
+  }
+  nn::Iterator iterator(
+      pictures,
+      {.batch_size = size, .workers = 1, .share = sets ? sets->share() : cluster.share()});
   const nn::Schedule schedule{.base = 0.001};
   std::unique_ptr<nn::Updater> updater;
   dist::ClusterUpdater* ours = nullptr;
@@ -67,10 +80,15 @@ int run(int argc, char** argv) {
     dist::ClusterTrainingOptions how;
     if (given("f16")) how.exchange.wire = dist::ClusterWire::f16;
     if (given("factors")) how.exchange.factors = dist::FactorUse::if_smaller;
-    auto made = std::make_unique<dist::ClusterUpdater>(network, optimizer, iterator, schedule,
-                                                       cluster, how);
-    ours = made.get();
-    updater = std::move(made);
+    if (sets)
+      updater = std::make_unique<dist::HybridUpdater>(network, optimizer, iterator, schedule,
+                                                      cluster, *sets, plan.layers, how);
+    if (!sets) {
+      auto made = std::make_unique<dist::ClusterUpdater>(network, optimizer, iterator, schedule,
+                                                         cluster, how);
+      ours = made.get();
+      updater = std::move(made);
+    }
   }
   const auto seconds_of = [&](int steps) {
     dist::barrier(cluster.ranks());
@@ -89,10 +107,12 @@ int run(int argc, char** argv) {
   const dist::GradientExchange::Seconds after =
       ours ? ours->exchange_seconds() : dist::GradientExchange::Seconds{};
   if (cluster.rank() == 0)
-    std::printf("{\"images_per_second\": %.6g, \"exchange_ms\": %.4g, \"waiting_ms\": %.4g}\n",
-                static_cast<double>(size) / step,
-                1e3 * (after.exchanging - before.exchanging) / count,
-                1e3 * (after.waiting - before.waiting) / count);
+    std::printf(
+        "{\"images_per_second\": %.6g, \"predicted_images_per_second\": %.6g, "
+        "\"divided_layers\": %zu, \"exchange_ms\": %.4g, \"waiting_ms\": %.4g}\n",
+        static_cast<double>(size) / step, sets ? static_cast<double>(size) / plan.seconds.all() : 0,
+        plan.layers.size(), 1e3 * (after.exchanging - before.exchanging) / count,
+        1e3 * (after.waiting - before.waiting) / count);
   return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "dist/cluster/collectives.h"
 #include "dist/cluster/mpi.h"
 #include "matrix/device.h"
+#include "matrix/memory/allocator.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cli {
@@ -29,15 +30,15 @@ constexpr std::chrono::seconds kPatienceForLeader{2};
 /// Stops this rank at the step after which all others stop.
 class StopTogether final : public nn::Extension {
  public:
-  explicit StopTogether(const dist::ClusterUpdater& updater) : updater_(updater) {}
+  explicit StopTogether(std::function<bool()> stopped) : stopped_(std::move(stopped)) {}
   void on_step(nn::Trainer& trainer) override {
-    if (!updater_.stopped()) return;
+    if (!stopped_()) return;
     interrupt();
     trainer.stop("interrupted");
   }
 
  private:
-  const dist::ClusterUpdater& updater_;
+  const std::function<bool()> stopped_;
 };
 
 void expect_no(bool given, const std::string& option) {
@@ -107,6 +108,24 @@ void ClusterTraining::prepare() {
   if (!std::freopen("/dev/null", "w", stdout)) throw Error("cannot write to /dev/null");
 }
 
+void ClusterTraining::choose_plan(const nn::Network& network, const nn::Recipe& recipe) {
+  const bool divides = command_.cluster == "hybrid";
+  if (command_.cluster == "data" || (cluster_.size() == 1 && !divides)) return;
+  if (divides && cluster_.size() == 1)
+    throw Error(
+        "--cluster hybrid: expected two or more ranks, got 1. Start kaiseki with mpirun -n");
+  // Their errors say why layers cannot be divided.
+  const bool can_divide =
+      nn::optimizer_of(recipe).clip_norm == 0 && network.device().memory().account().budget == 0;
+  if (!divides && !can_divide) return;
+  const dist::ClusterRates rates = dist::measure_rates(cluster_, network.device());
+  const nn::NetworkSpec& spec = network.spec();
+  const int64_t samples = *recipe.batch_size;
+  undivided_seconds_ = dist::plan_layers(spec, samples, rates, 1).seconds.all();
+  plan_ = dist::plan_hybrid(spec, samples, rates, divides ? 2 : 1);
+  if (plan_.ranks_of_set > 1) sets_.emplace(cluster_, plan_.ranks_of_set);
+}
+
 std::unique_ptr<nn::Updater> ClusterTraining::make_updater(nn::Network& network,
                                                            nn::Optimizer& optimizer,
                                                            nn::Iterator& iterator,
@@ -115,14 +134,20 @@ std::unique_ptr<nn::Updater> ClusterTraining::make_updater(nn::Network& network,
   how.stop = interrupted;
   how.sync_batch_norm = command_.sync_batch_norm;
   if (command_.cluster_wire == "f16") how.exchange.wire = dist::ClusterWire::f16;
-  auto updater =
-      std::make_unique<dist::ClusterUpdater>(network, optimizer, iterator, schedule, cluster_, how);
-  updater_ = updater.get();
-  return updater;
+  const auto watched = [&](auto updater) -> std::unique_ptr<nn::Updater> {
+    stopped_ = [of = updater.get()] { return of->stopped(); };
+    exchange_seconds_ = [of = updater.get()] { return of->exchange_seconds(); };
+    return updater;
+  };
+  if (sets_)
+    return watched(std::make_unique<dist::HybridUpdater>(network, optimizer, iterator, schedule,
+                                                         cluster_, *sets_, plan_.layers, how));
+  return watched(std::make_unique<dist::ClusterUpdater>(network, optimizer, iterator, schedule,
+                                                        cluster_, how));
 }
 
 void ClusterTraining::extend(nn::Trainer& trainer) {
-  trainer.extend(std::make_unique<StopTogether>(*updater_));
+  trainer.extend(std::make_unique<StopTogether>(stopped_));
 }
 
 std::unique_ptr<nn::Extension> ClusterTraining::make_evaluator(
@@ -160,8 +185,25 @@ std::string ClusterTraining::where() {
   return text;
 }
 
+std::string ClusterTraining::plan() const {
+  if (undivided_seconds_ == 0) return "each rank computes whole layers";
+  std::string text = "no layer is divided";
+  if (sets_) {
+    constexpr size_t kShown = 6;
+    std::vector<std::string> layers(plan_.layers.begin(), plan_.layers.end());
+    const size_t more = layers.size() - std::min(layers.size(), kShown);
+    text = "sets of " + std::to_string(plan_.ranks_of_set) + " ranks divide " +
+           std::to_string(layers.size()) + (layers.size() == 1 ? " layer" : " layers");
+    layers.resize(layers.size() - more);
+    if (!layers.empty()) text += ": " + printable(join(layers, ", "));
+    if (more > 0) text += " and " + std::to_string(more) + " more";
+  }
+  return text + "; predicted " + format_number("%.3g", 1e3 * plan_.seconds.all()) + " ms a step, " +
+         format_number("%.3g", 1e3 * undivided_seconds_) + " ms with whole layers";
+}
+
 std::string ClusterTraining::summary() const {
-  const dist::GradientExchange::Seconds seconds = updater_->exchange_seconds();
+  const dist::GradientExchange::Seconds seconds = exchange_seconds_();
   if (cluster_.size() == 1 || seconds.exchanging == 0) return "no gradients were exchanged";
   const double hidden = std::max(0.0, 1 - seconds.waiting / seconds.exchanging);
   return "gradients: " + format_number("%.3g", seconds.exchanging) + " s on their way, " +

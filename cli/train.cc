@@ -164,7 +164,7 @@ void add_extensions(TrainRun& run, const nn::Recipe& recipe,
   trainer.extend(std::make_unique<SameClasses>(run.info.class_names));
   if (test) {
     nn::EvaluateOptions how;
-    const int64_t total = cluster ? cluster->share().count(test->size()) : test->size();
+    const int64_t total = cluster ? cluster->share_of_test().count(test->size()) : test->size();
     if (!run.follows)
       how.progress = [shown = progress.get(), total](int64_t done) {
         shown->on_evaluation(done, total);
@@ -239,7 +239,10 @@ int train(const TrainCommand& c, ClusterTraining* cluster) {
   order.seed = c.seed;
   order.workers = c.workers;
   order.files = !c.pool.where.empty() && c.pool.wire != "f32";
-  if (cluster) order.share = cluster->share();
+  if (cluster) {
+    cluster->choose_plan(network, recipe);
+    order.share = cluster->share();
+  }
   nn::Iterator iterator(train, order);
   nn::Optimizer optimizer(nn::optimizer_of(recipe));
   const nn::Schedule schedule = nn::schedule_of(recipe, train->size());
@@ -265,6 +268,7 @@ int train(const TrainCommand& c, ClusterTraining* cluster) {
   }
   if (cluster) {
     std::printf("cluster     %s\n", cluster->where().c_str());
+    std::printf("cluster     %s\n", cluster->plan().c_str());
     std::fflush(stdout);
   }
   if (c.resume) {

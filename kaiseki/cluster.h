@@ -6,3 +6,5 @@
 #include "dist/cluster/cluster_evaluator.h"
 #include "dist/cluster/cluster_updater.h"
 #include "dist/cluster/collectives.h"
+#include "dist/cluster/hybrid_plan.h"
+#include "dist/cluster/hybrid_updater.h"

@@ -117,8 +117,10 @@ void add_train_pool(OptionSet& set, PoolTrainCommand& c) {
 void add_cluster(OptionSet& set, TrainCommand& c) {
   OptionSet group = set.group("Cluster");
   const AddedOption cluster =
-      group.choice("--cluster", c.cluster, {"data"},
-                   "Train on all ranks of mpirun. data: each computes a part of every minibatch");
+      group.choice("--cluster", c.cluster, {"auto", "data", "hybrid"},
+                   "Train on all ranks of mpirun. data: each computes a part of every minibatch. "
+                   "hybrid: sets of ranks divide the channels of layers too. auto: the faster one "
+                   "by prediction");
   group
       .choice("--cluster-wire", c.cluster_wire, {"f32", "f16"},
               "Format of gradients on the network. f16: half of the bytes, rounded")

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -167,14 +168,18 @@ HybridPlan plan_layers(const nn::NetworkSpec& network, int64_t samples, const Cl
   return all.seconds.all() < none.seconds.all() ? all : none;
 }
 
-HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates) {
-  HybridPlan best = plan_layers(network, samples, rates, 1);
-  for (int size = 2; size <= rates.ranks; ++size) {
+HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates,
+                       int least) {
+  std::optional<HybridPlan> best;
+  for (int size = least; size <= rates.ranks; ++size) {
     if (rates.ranks % size != 0) continue;
     HybridPlan plan = plan_layers(network, samples, rates, size);
-    if (plan.seconds.all() < best.seconds.all()) best = std::move(plan);
+    if (!best || plan.seconds.all() < best->seconds.all()) best = std::move(plan);
   }
-  return best;
+  if (!best)
+    throw Error(
+        message("cluster", "expected sets of at most ", rates.ranks, " ranks, got ", least));
+  return *best;
 }
 
 }  // namespace kaiseki::dist

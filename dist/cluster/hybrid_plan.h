@@ -51,7 +51,8 @@ HybridSeconds predict_step(const nn::NetworkSpec& network, int64_t samples,
 HybridPlan plan_layers(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates,
                        int ranks_of_set);
 
-/// The fastest of all sizes of a set. Of equal times, the smallest sets.
-HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates);
+/// The fastest of all sizes of a set, from `least` on. Of equal times, the smallest sets.
+HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates,
+                       int least = 1);
 
 }  // namespace kaiseki::dist

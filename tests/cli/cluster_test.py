@@ -41,8 +41,8 @@ def ends(process, seconds=120):
     return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
 
-def train(ranks, *arguments, env=None):
-    done = ends(start(ranks, "train", LENET, *DATA, *arguments, "--cluster", "data", env=env))
+def train(ranks, *arguments, env=None, mode="data"):
+    done = ends(start(ranks, "train", LENET, *DATA, *arguments, "--cluster", mode, env=env))
     check(done.returncode == 0, f"status 0 on {ranks} ranks", f"got {done.returncode}\n{done.stdout}{done.stderr}")
     return done
 
@@ -216,9 +216,55 @@ def statistics_of_the_whole_minibatch():
         check((differs < 1e-4) == bool(flags), f"losses with {flags}", str(losses))
 
 
+def ranks_divide_layers():
+    options = ["--epochs", 2, "--batch-size", 50, "--lr", 0.01]
+    works("train", LENET, *DATA, *options, "--save", "alone.safetensors", "--log", "alone.jsonl", "--log-every", 1)
+    for ranks in (2, 4):
+        done = train(ranks, *options, "--save", f"{ranks}.safetensors", "--log", f"{ranks}.jsonl", "--log-every", 1, mode="hybrid")
+        check(re.search(r"cluster     sets of [24] ranks divide \d layers?: .*; predicted [\d.]+ ms a step, [\d.]+ ms with whole layers", done.stdout) or
+              "sets of" in done.stdout and "divide 0 layers" in done.stdout, "the plan", done.stdout)
+        check_close("alone.safetensors", f"{ranks}.safetensors", 1e-4, f"{ranks} ranks")
+        read = [[(line["loss"], line["accuracy"]) for line in map(json.loads, open(f"{name}.jsonl")) if "loss" in line and "accuracy" in line]
+                for name in ("alone", ranks)]
+        check(read[0] and len(read[0]) == len(read[1]) and all(abs(a - b) <= 1e-4 * abs(a) and x == y for (a, x), (b, y) in zip(*read)),
+              "losses and accuracies of the whole minibatch", str(read))
+    done = train(2, *options, mode="auto")
+    check(re.search(r"cluster     (no layer is divided|sets of 2 ranks divide .*); predicted ", done.stdout), "the plan of auto", done.stdout)
+
+
+def divided_layers_resume_in_another_way():
+    options = ["--batch-size", 20, "--checkpoint", "run", "--lr", 0.01]
+    process = start(2, "train", LENET, *DATA, *options, "--epochs", 200, "--log", "log.jsonl", "--log-every", 1, "--cluster", "hybrid")
+    until_logged(process, "log.jsonl", 40)
+    os.kill(ranks_of(process)[1], signal.SIGTERM)
+    done = ends(process)
+    check(done.returncode == 0 and "checkpoint  run/" in done.stdout, "a signal to one rank stops all of them", done.stdout + done.stderr)
+    steps = int(re.search(r"checkpoint  run/checkpoint-(\d+)", done.stdout).group(1))
+    epoch = done.stdout.count(" test accuracy ") + 1
+    # The uninterrupted training of one machine has the same weights.
+    shutil.copytree("run", "copy")
+    done = train(4, *options, "--epochs", epoch + 1, "--resume", "--save", "four.safetensors", mode="hybrid")
+    check("continuing from run/" in done.stdout and f"epoch {epoch + 1}/{epoch + 1}" in done.stdout, f"four ranks continue from step {steps}", done.stdout)
+    options[3] = "copy"
+    works("train", LENET, *DATA, *options, "--epochs", epoch + 1, "--resume", "--save", "one.safetensors")
+    check_close("one.safetensors", "four.safetensors", 1e-4, "after resuming")
+
+
+def what_cannot_be_divided():
+    memory = {"KAISEKI_DEVICE_MEMORY": "1G"}
+    for ranks, arguments, env, words in ((1, [], None, ["--cluster hybrid", "two or more ranks"]),
+                                         (2, ["--clip-norm", 1], None, ["clip_norm"]), (2, [], memory, ["KAISEKI_DEVICE_MEMORY"])):
+        done = ends(start(ranks, "train", LENET, *DATA, "--epochs", 1, *arguments, "--cluster", "hybrid", env=env))
+        check(done.returncode != 0 and all(word in done.stderr for word in words), f"{words}", done.stderr)
+    for arguments, env in ((["--clip-norm", 1], None), ([], memory)):
+        done = train(2, "--epochs", 1, *arguments, env=env, mode="auto")
+        check("each rank computes whole layers" in done.stdout, "auto divides minibatches only", done.stdout)
+
+
 tests = [refused_options]
 if mpirun_is_there():
     tests += [equals_one_machine, stops_and_resumes_on_fewer, a_killed_rank_ends_the_job, a_stopped_rank_delays_the_others,
               an_error_names_the_rank, diverged, a_budget_divides_the_part_of_a_rank, weights_leave_the_memory_of_ranks,
-              resumed_equals_uninterrupted, halves_on_the_wire, statistics_of_the_whole_minibatch]
+              resumed_equals_uninterrupted, halves_on_the_wire, statistics_of_the_whole_minibatch, ranks_divide_layers,
+              divided_layers_resume_in_another_way, what_cannot_be_divided]
 main(*tests)

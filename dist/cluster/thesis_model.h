@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The time model of the thesis on hybrid parallelism (002, chapter 4), to compare plans with it.
+// predict_step() in hybrid_plan.h has what this model leaves out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace kaiseki::dist::thesis {
+
+/// A node and its links, in floating-point operations and bytes per second (table 4).
+struct Machine {
+  double flops = 4e12, memory = 400e9, network = 4e9;
+};
+
+struct Layer {
+  double flop = 0;        // of one image, forward
+  double parameters = 0;  // bytes
+  double output = 0;      // bytes for one image
+  bool is_convolution = true;
+  int nodes = 1;  // that divide the layer, in a hybrid
+};
+
+/// Both return the seconds of a minibatch. All nodes compute `images` images of the whole network.
+double data_parallel_seconds(std::span<const Layer> layers, const Machine& machine, int64_t images);
+/// A set of nodes is a pipeline with a stage for each layer. It computes `images` images.
+double hybrid_seconds(std::span<const Layer> layers, const Machine& machine, int64_t images);
+
+}  // namespace kaiseki::dist::thesis
