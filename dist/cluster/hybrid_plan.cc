@@ -92,7 +92,7 @@ class StepModel {
   double copied(double bytes) const { return 2 * bytes / device_.bytes; }
 
   const DeviceRates& device_;
-  const LinkSpeed& link_;
+  const RankLink& link_;
   int set_, sets_;
   double samples_, parameters_ = 0;
   HybridSeconds seconds_;

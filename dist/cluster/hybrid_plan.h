@@ -8,7 +8,7 @@
 #include <string>
 
 #include "dist/cluster/cluster.h"
-#include "dist/cluster/link_speed.h"
+#include "dist/cluster/rank_link.h"
 #include "matrix/cost/rates.h"
 #include "nn/network_spec.h"
 
@@ -18,7 +18,7 @@ namespace kaiseki::dist {
 struct ClusterRates {
   int ranks = 1;
   DeviceRates device = {};
-  LinkSpeed link = {};
+  RankLink link = {};
 };
 /// Measures in about a second. All ranks must call it, and get the same result.
 ClusterRates measure_rates(Cluster& cluster, Device device);

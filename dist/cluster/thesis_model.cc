@@ -7,23 +7,24 @@ namespace kaiseki::dist::thesis {
 namespace {
 
 /// Fully connected layers are limited by reading their weights.
-double seconds_of(const Layer& layer, const Machine& machine) {
+double seconds_of(const ThesisLayer& layer, const ThesisMachine& machine) {
   return layer.is_convolution ? layer.flop / machine.flops : layer.parameters / machine.memory;
 }
 
 }  // namespace
 
-double data_parallel_seconds(std::span<const Layer> layers, const Machine& machine,
+double data_parallel_seconds(std::span<const ThesisLayer> layers, const ThesisMachine& machine,
                              int64_t images) {
   double pass = 0, parameters = 0;
-  for (const Layer& layer : layers) {
+  for (const ThesisLayer& layer : layers) {
     pass += seconds_of(layer, machine);
     parameters += layer.parameters;
   }
   return 2 * static_cast<double>(images) * pass + parameters / machine.network + pass;
 }
 
-double hybrid_seconds(std::span<const Layer> layers, const Machine& machine, int64_t images) {
+double hybrid_seconds(std::span<const ThesisLayer> layers, const ThesisMachine& machine,
+                      int64_t images) {
   double interval = 0, latency = 0, parameters = 0;
   for (size_t i = 0; i < layers.size(); ++i) {
     const double stage = seconds_of(layers[i], machine) / layers[i].nodes;

@@ -9,11 +9,11 @@
 namespace kaiseki::dist::thesis {
 
 /// A node and its links, in floating-point operations and bytes per second (table 4).
-struct Machine {
+struct ThesisMachine {
   double flops = 4e12, memory = 400e9, network = 4e9;
 };
 
-struct Layer {
+struct ThesisLayer {
   double flop = 0;        // of one image, forward
   double parameters = 0;  // bytes
   double output = 0;      // bytes for one image
@@ -22,8 +22,10 @@ struct Layer {
 };
 
 /// Both return the seconds of a minibatch. All nodes compute `images` images of the whole network.
-double data_parallel_seconds(std::span<const Layer> layers, const Machine& machine, int64_t images);
+double data_parallel_seconds(std::span<const ThesisLayer> layers, const ThesisMachine& machine,
+                             int64_t images);
 /// A set of nodes is a pipeline with a stage for each layer. It computes `images` images.
-double hybrid_seconds(std::span<const Layer> layers, const Machine& machine, int64_t images);
+double hybrid_seconds(std::span<const ThesisLayer> layers, const ThesisMachine& machine,
+                      int64_t images);
 
 }  // namespace kaiseki::dist::thesis

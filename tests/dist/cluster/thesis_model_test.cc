@@ -11,12 +11,12 @@ namespace {
 constexpr int64_t kLeast = 1, kMost = 32;  // images of a minibatch for each node (figure 23)
 
 /// The network of section 4.3, with the nodes of each layer.
-std::array<Layer, 5> network(const std::array<int, 5>& nodes) {
-  std::array<Layer, 5> layers = {{{7.40e9, 0.29e6, 6.42e6},
-                                  {7.40e9, 1.18e6, 3.21e6},
-                                  {7.40e9, 4.72e6, 1.60e6},
-                                  {3.70e9, 9.43e6, 0.40e6},
-                                  {0.21e9, 411e6, 4096, false}}};
+std::array<ThesisLayer, 5> network(const std::array<int, 5>& nodes) {
+  std::array<ThesisLayer, 5> layers = {{{7.40e9, 0.29e6, 6.42e6},
+                                        {7.40e9, 1.18e6, 3.21e6},
+                                        {7.40e9, 4.72e6, 1.60e6},
+                                        {3.70e9, 9.43e6, 0.40e6},
+                                        {0.21e9, 411e6, 4096, false}}};
   for (size_t i = 0; i < nodes.size(); ++i) layers[i].nodes = nodes[i];
   return layers;
 }

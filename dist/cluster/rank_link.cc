@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "dist/cluster/link_speed.h"
+#include "dist/cluster/rank_link.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -32,7 +32,7 @@ double seconds_of_round(Communicator& ranks, int64_t bytes, int rounds) {
 
 }  // namespace
 
-LinkSpeed measure_link(Communicator& ranks) {
+RankLink measure_link(Communicator& ranks) {
   const double small = seconds_of_round(ranks, 4, kSmallRounds);
   const double large = seconds_of_round(ranks, kLarge, kLargeRounds);
   std::vector<float> all(2 * static_cast<size_t>(ranks.size()));
@@ -40,7 +40,7 @@ LinkSpeed measure_link(Communicator& ranks) {
   all[own] = static_cast<float>(small);
   all[own + 1] = static_cast<float>(std::max(large - small, 1e-9));
   all_reduce(ranks, all);
-  LinkSpeed slowest{.bytes_per_second = 1e18};
+  RankLink slowest{.bytes_per_second = 1e18};
   for (size_t i = 0; i < all.size(); i += 2) {
     slowest.latency = std::max(slowest.latency, static_cast<double>(all[i]));
     slowest.bytes_per_second =
