@@ -77,6 +77,10 @@ int ranks_on_cores(dist::Cluster& cluster) {
   return count;
 }
 
+std::string milliseconds(double seconds) {
+  return format_number(seconds < 0.1 ? "%.3g" : "%.0f", 1e3 * seconds);
+}
+
 /// The GPUs of a machine go to its ranks in turn. Ranks with the same cores divide them.
 void choose_device(DeviceOptions& options, dist::Cluster& cluster) {
   const std::string wanted = options.device.empty() ? environment().device : options.device;
@@ -198,8 +202,8 @@ std::string ClusterTraining::plan() const {
     if (!layers.empty()) text += ": " + printable(join(layers, ", "));
     if (more > 0) text += " and " + std::to_string(more) + " more";
   }
-  return text + "; predicted " + format_number("%.3g", 1e3 * plan_.seconds.all()) + " ms a step, " +
-         format_number("%.3g", 1e3 * undivided_seconds_) + " ms with whole layers";
+  return text + "; predicted " + milliseconds(plan_.seconds.all()) + " ms a step, " +
+         milliseconds(undivided_seconds_) + " ms with whole layers";
 }
 
 std::string ClusterTraining::summary() const {

@@ -19,6 +19,12 @@ int Cluster::rank_on_host() const {
   return before;
 }
 
+bool Cluster::is_on_several_machines() const {
+  for (int rank = 1; rank < size(); ++rank)
+    if (ranks_->host(rank) != ranks_->host(0)) return true;
+  return false;
+}
+
 std::string Cluster::name() const {
   return "rank " + std::to_string(rank()) + " of " + std::to_string(size()) + " on " +
          ranks_->host(rank());

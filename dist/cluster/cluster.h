@@ -30,6 +30,7 @@ class Cluster {
   int size() const { return ranks_->size(); }
   /// The number of this rank among those of its machine, for the choice of a GPU.
   int rank_on_host() const;
+  bool is_on_several_machines() const;
   /// "rank 1 of 4 on node7"
   std::string name() const;
   /// The part of each minibatch that this rank computes.

@@ -17,8 +17,6 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kMostFactors = 512;  // samples of a minibatch
-
 std::span<std::byte> bytes_of(Tensor& tensor) {
   return std::as_writable_bytes(
       std::span(tensor.mutable_data<float>(), static_cast<size_t>(tensor.size())));
@@ -108,25 +106,15 @@ void ClusterUpdater::begin() {
   all_reduce(cluster_.ranks(), {&moving, 1});
   tensors_stay_ = moving == 0;
   if (factors_ == FactorUse::automatic)
-    factors_ = is_on_several_machines() ? FactorUse::if_smaller : FactorUse::never;
+    factors_ = cluster_.is_on_several_machines() ? FactorUse::if_smaller : FactorUse::never;
   begun_ = true;
 }
 
-bool ClusterUpdater::is_on_several_machines() const {
-  const Communicator& ranks = cluster_.ranks();
-  for (int rank = 1; rank < ranks.size(); ++rank)
-    if (ranks.host(rank) != ranks.host(0)) return true;
-  return false;
-}
-
-/// A ring carries the gradient about twice, and the factors once. With more samples, the product
-/// takes longer than a network of a few Gbit/s.
 bool ClusterUpdater::gather_factors(Tensor& inputs, Tensor& gradients, int64_t samples) {
   const int64_t columns[] = {inputs.dim(1), gradients.dim(1)};
   const int64_t row = columns[0] + columns[1];
   const int64_t wire = wire_ == ClusterWire::f16 ? 2 : 4;
-  if (samples > kMostFactors || 2 * samples * row * 4 > 2 * columns[0] * columns[1] * wire)
-    return false;
+  if (!exchanges_factors(samples, columns[0], columns[1], wire)) return false;
   std::vector<RankPart> parts;
   int64_t end = 0;
   for (int rank = 0; rank < cluster_.size(); ++rank) {

@@ -50,7 +50,6 @@ class ClusterUpdater : public nn::Updater {
   void begin();
   void expect_agreement();
   void share_weights();
-  bool is_on_several_machines() const;
   void choose_parts(int64_t size, int64_t samples);
   bool gather_factors(Tensor& inputs, Tensor& gradients, int64_t samples);
   void leave_network();

@@ -25,6 +25,15 @@ namespace kaiseki::dist {
 /// machines.
 enum class FactorUse : uint8_t { automatic, never, if_smaller };
 
+/// Whether the factors of a gradient [outputs, inputs] are exchanged, for a minibatch of all ranks.
+/// A ring carries the gradient about twice, and the factors once. With more samples, the product
+/// takes longer than a network of a few Gbit/s.
+constexpr bool exchanges_factors(int64_t samples, int64_t inputs, int64_t outputs,
+                                 int64_t bytes_of_value) {
+  constexpr int64_t kMost = 512;
+  return samples <= kMost && samples * (inputs + outputs) * 4 <= inputs * outputs * bytes_of_value;
+}
+
 struct ExchangeOptions {
   ClusterWire wire = ClusterWire::f32;
   /// Without a value: a quarter of all gradients, from 64 KiB to 4 MiB, so that the first bucket

@@ -12,6 +12,7 @@
 #include "dist/cluster/channel_layers.h"
 #include "dist/cluster/channel_rewriting.h"
 #include "dist/cluster/collectives.h"
+#include "dist/cluster/gradient_exchange.h"
 #include "matrix/ceil_div.h"
 #include "nn/network.h"
 
@@ -50,6 +51,8 @@ class StepModel {
         link_(rates.link),
         set_(ranks_of_set),
         sets_(rates.ranks / ranks_of_set),
+        exchanges_factors_(rates.several_machines),
+        minibatch_(samples),
         samples_(static_cast<double>(ceil_div(samples, int64_t{sets_}))) {}
 
   void add(const nn::LayerSpec& layer, const nn::LayerSummary& shape) {
@@ -64,6 +67,8 @@ class StepModel {
       return;
     }
     parameters_ += static_cast<double>(shape.parameters);
+    exchanged_ += static_cast<double>(shape.parameters);
+    if (layer.type == "fully_connected") consider_factors(shape);
     const double forward =
         std::max(samples_ * static_cast<double>(shape.multiply_adds) / device_.multiply_adds,
                  2 * bytes / device_.bytes);
@@ -74,15 +79,29 @@ class StepModel {
   HybridSeconds result() {
     seconds_.update = kUpdateBytes * parameters_ / device_.bytes;
     if (sets_ > 1) {
-      const double bytes = sizeof(float) * parameters_;
-      const double messages = 2 * (sets_ - 1) * (1 + bytes / kBucket);
-      seconds_.gradients =
-          messages * link_.latency + 2.0 * (sets_ - 1) / sets_ * bytes / link_.bytes_per_second;
+      const double bytes = sizeof(float) * exchanged_;
+      const double messages = (sets_ - 1) * (2 * (1 + bytes / kBucket) + gathered_);
+      seconds_.gradients = messages * link_.latency + (sets_ - 1) * (2 * bytes + factor_bytes_) /
+                                                          sets_ / link_.bytes_per_second;
     }
     return seconds_;
   }
 
  private:
+  /// Each rank then computes the gradient of the weights for all samples of the minibatch.
+  void consider_factors(const nn::LayerSummary& shape) {
+    const int64_t outputs = shape.output.elements(), inputs = shape.multiply_adds / outputs;
+    if (!exchanges_factors_ || sets_ == 1 ||
+        !exchanges_factors(minibatch_, inputs, outputs, sizeof(float)))
+      return;
+    const auto all = static_cast<double>(minibatch_);
+    ++gathered_;
+    exchanged_ -= static_cast<double>(shape.multiply_adds);
+    factor_bytes_ += sizeof(float) * all * static_cast<double>(inputs + outputs);
+    seconds_.backward +=
+        (all - samples_) * static_cast<double>(shape.multiply_adds) / device_.multiply_adds;
+  }
+
   /// Memory is read and written before and after.
   double around_ring(double bytes) const {
     const double others = set_ - 1;
@@ -94,7 +113,12 @@ class StepModel {
   const DeviceRates& device_;
   const RankLink& link_;
   int set_, sets_;
-  double samples_, parameters_ = 0;
+  bool exchanges_factors_;
+  int64_t minibatch_;
+  double samples_;                         // of a set
+  double parameters_ = 0, exchanged_ = 0;  // of a rank, and those whose gradients are summed
+  double factor_bytes_ = 0;                // of all sets
+  int gathered_ = 0;                       // layers whose factors are exchanged
   HybridSeconds seconds_;
 };
 
@@ -120,7 +144,9 @@ HybridPlan improve(HybridPlan plan, const std::vector<std::string>& layers,
 }  // namespace
 
 ClusterRates measure_rates(Cluster& cluster, Device device) {
-  ClusterRates rates{.ranks = cluster.size(), .device = device_rates(device)};
+  ClusterRates rates{.ranks = cluster.size(),
+                     .several_machines = cluster.is_on_several_machines(),
+                     .device = device_rates(device)};
   if (cluster.size() == 1) return rates;
   rates.link = measure_link(cluster.ranks());
   std::vector<float> all(2 * static_cast<size_t>(cluster.size()));

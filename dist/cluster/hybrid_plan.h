@@ -17,6 +17,7 @@ namespace kaiseki::dist {
 /// The slowest of all ranks.
 struct ClusterRates {
   int ranks = 1;
+  bool several_machines = false;  // factors of gradients are then exchanged
   DeviceRates device = {};
   RankLink link = {};
 };

@@ -62,7 +62,7 @@ nn::Iterator batches_of(const nn::BatchShare& share) {
                       {.batch_size = 8, .seed = 4, .workers = 1, .share = share});
 }
 
-constexpr nn::Schedule kSchedule{.base = 0.05};
+const nn::Schedule kSchedule{.base = 0.05};
 
 void train_alone(Training& of, int steps) {
   nn::Iterator batches = batches_of({});

@@ -82,6 +82,21 @@ TEST_CASE("hybrid plan: the time of a step, by hand") {
         doctest::Approx(2 * (1 + 4 * weights / (4 << 20)) * 1e-3 + 4 * weights / 1e6));
 }
 
+TEST_CASE("hybrid plan: on several machines, factors cost less than the gradient of a wide layer") {
+  const nn::NetworkSpec network =
+      spec_of(R"({"name": "a", "type": "fully_connected", "output_size": 2000, "bias": false})");
+  ClusterRates rates = rates_of(4, 1e-3, 1e6);
+  const HybridSeconds sums = predict_step(network, 16, rates, 1, {});
+  rates.several_machines = true;
+  const HybridSeconds factors = predict_step(network, 16, rates, 1, {});
+  // Three of four parts of 16 samples with 1024 inputs and 2000 outputs.
+  CHECK(factors.gradients == doctest::Approx(3 * 3 * 1e-3 + 16 * 3024 * 4 * 0.75 / 1e6));
+  CHECK(sums.gradients > 30 * factors.gradients);
+  CHECK(factors.backward - sums.backward == doctest::Approx(12 * 1024 * 2000 / 1e11));
+  // With more samples, gradients are summed again.
+  CHECK(predict_step(network, 1000, rates, 1, {}).gradients == sums.gradients);
+}
+
 TEST_CASE("hybrid plan: the search is at most 5 % slower than the best of all choices") {
   const nn::NetworkSpec network = spec_of(
       R"({"name": "a", "type": "convolution", "kernel_size": 3, "output_channels": 32},

@@ -8,7 +8,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "dist/cluster/local_ranks.h"
@@ -24,6 +23,10 @@ constexpr const char* kNetwork = R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "lay
     {"type": "fully_connected", "output_size": 3}, {"type": "softmax"}]})";
 const nn::Schedule kRates{.name = "step", .base = 0.05, .period = 40, .gamma = 0.5};
 constexpr int64_t kSamples = 40, kBatch = 8;
+
+struct Sizes {
+  int ranks, of_set;
+};
 
 struct HybridRun {
   nn::Network network = nn::Network::parse(kNetwork, "test", Device::cpu());
@@ -61,13 +64,13 @@ TEST_CASE("hybrid: the training of sets of ranks equals that of one") {
     HybridRun alone({}, rule);
     nn::Updater updater(alone.network, alone.optimizer, alone.iterator, kRates);
     nn::Trainer(updater, {.epochs = 3}).run();
-    for (const auto& [ranks, ranks_of_set] : {std::pair(1, 1), {2, 2}, {4, 2}, {4, 1}, {6, 3}}) {
+    for (const Sizes& sizes : {Sizes{1, 1}, {2, 2}, {4, 2}, {4, 1}, {6, 3}}) {
       CAPTURE(rule);
-      CAPTURE(ranks);
-      CAPTURE(ranks_of_set);
-      run_local_ranks(ranks, [&](Communicator& all) {
+      CAPTURE(sizes.ranks);
+      CAPTURE(sizes.of_set);
+      run_local_ranks(sizes.ranks, [&](Communicator& all) {
         Cluster cluster(all.split(0, all.rank()));
-        RankSets sets(cluster, ranks_of_set);
+        RankSets sets(cluster, sizes.of_set);
         HybridRun run(sets.share(), rule);
         // The weights of rank 0 count.
         if (all.rank() > 0) run.network.parameters()[0].value.mutable_data<float>()[0] = 5;
