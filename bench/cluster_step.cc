@@ -64,7 +64,7 @@ int run(int argc, char** argv) {
   if (given("hybrid")) {
     plan =
         dist::plan_hybrid(network.spec(), size, dist::measure_rates(cluster, network.device()), 2);
-    sets.emplace(cluster, plan.ranks_of_set);
+    sets.emplace(cluster, plan.ranks_of_set, plan.layers);
   }
   nn::Iterator iterator(
       pictures,
@@ -81,8 +81,8 @@ int run(int argc, char** argv) {
     if (given("f16")) how.exchange.wire = dist::ClusterWire::f16;
     if (given("factors")) how.exchange.factors = dist::FactorUse::if_smaller;
     if (sets)
-      updater = std::make_unique<dist::HybridUpdater>(network, optimizer, iterator, schedule,
-                                                      cluster, *sets, plan.layers, how);
+      updater =
+          std::make_unique<dist::HybridUpdater>(network, optimizer, iterator, schedule, *sets, how);
     if (!sets) {
       auto made = std::make_unique<dist::ClusterUpdater>(network, optimizer, iterator, schedule,
                                                          cluster, how);

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -16,10 +17,10 @@
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
+#include "dist/cluster/agreement.h"
 #include "dist/cluster/collectives.h"
 #include "dist/cluster/mpi.h"
 #include "matrix/device.h"
-#include "matrix/memory/allocator.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cli {
@@ -113,21 +114,30 @@ void ClusterTraining::prepare() {
 }
 
 void ClusterTraining::choose_plan(const nn::Network& network, const nn::Recipe& recipe) {
-  const bool divides = command_.cluster == "hybrid";
-  if (command_.cluster == "data" || (cluster_.size() == 1 && !divides)) return;
-  if (divides && cluster_.size() == 1)
+  if (command_.cluster == "data") return;
+  const bool must = command_.cluster == "hybrid";
+  if (must && cluster_.size() == 1)
     throw Error(
         "--cluster hybrid: expected two or more ranks, got 1. Start kaiseki with mpirun -n");
-  // Their errors say why layers cannot be divided.
-  const bool can_divide =
-      nn::optimizer_of(recipe).clip_norm == 0 && network.device().memory().account().budget == 0;
-  if (!divides && !can_divide) return;
+  const bool can =
+      nn::optimizer_of(recipe).clip_norm == 0 && dist::can_divide_channels(network.device());
+  const std::array<dist::SharedFact, 3> facts = {{
+      {"samples in a minibatch", static_cast<double>(*recipe.batch_size)},
+      {"layers", dist::fact_of(network.json())},
+      {"devices that can divide layers", can ? 1.0 : 0.0},
+  }};
+  dist::expect_agreement(cluster_, facts);
+  if (must && !can)
+    throw Error(
+        "--cluster hybrid: expected the CPU, no KAISEKI_DEVICE_MEMORY, and no clip_norm by "
+        "--clip-norm or by the network's recipe");
+  if (!can || cluster_.size() == 1) return;
   const dist::ClusterRates rates = dist::measure_rates(cluster_, network.device());
   const nn::NetworkSpec& spec = network.spec();
   const int64_t samples = *recipe.batch_size;
   undivided_seconds_ = dist::plan_layers(spec, samples, rates, 1).seconds.all();
-  plan_ = dist::plan_hybrid(spec, samples, rates, divides ? 2 : 1);
-  if (plan_.ranks_of_set > 1) sets_.emplace(cluster_, plan_.ranks_of_set);
+  plan_ = dist::plan_hybrid(spec, samples, rates, must ? 2 : 1);
+  if (plan_.ranks_of_set > 1) sets_.emplace(cluster_, plan_.ranks_of_set, plan_.layers);
 }
 
 std::unique_ptr<nn::Updater> ClusterTraining::make_updater(nn::Network& network,
@@ -144,8 +154,8 @@ std::unique_ptr<nn::Updater> ClusterTraining::make_updater(nn::Network& network,
     return updater;
   };
   if (sets_)
-    return watched(std::make_unique<dist::HybridUpdater>(network, optimizer, iterator, schedule,
-                                                         cluster_, *sets_, plan_.layers, how));
+    return watched(
+        std::make_unique<dist::HybridUpdater>(network, optimizer, iterator, schedule, *sets_, how));
   return watched(std::make_unique<dist::ClusterUpdater>(network, optimizer, iterator, schedule,
                                                         cluster_, how));
 }
@@ -199,7 +209,7 @@ std::string ClusterTraining::plan() const {
     text = "sets of " + std::to_string(plan_.ranks_of_set) + " ranks divide " +
            std::to_string(layers.size()) + (layers.size() == 1 ? " layer" : " layers");
     layers.resize(layers.size() - more);
-    if (!layers.empty()) text += ": " + printable(join(layers, ", "));
+    text += ": " + printable(join(layers, ", "));
     if (more > 0) text += " and " + std::to_string(more) + " more";
   }
   return text + "; predicted " + milliseconds(plan_.seconds.all()) + " ms a step, " +
@@ -208,7 +218,7 @@ std::string ClusterTraining::plan() const {
 
 std::string ClusterTraining::summary() const {
   const dist::GradientExchange::Seconds seconds = exchange_seconds_();
-  if (cluster_.size() == 1 || seconds.exchanging == 0) return "no gradients were exchanged";
+  if (share().parts == 1 || seconds.exchanging == 0) return "no gradients were exchanged";
   const double hidden = std::max(0.0, 1 - seconds.waiting / seconds.exchanging);
   return "gradients: " + format_number("%.3g", seconds.exchanging) + " s on their way, " +
          format_percent(hidden, 0) + " of it beside the backward pass";

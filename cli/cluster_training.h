@@ -24,6 +24,7 @@ class ClusterTraining {
 
   /// The command of this rank: with a device of its own, and files on rank 0 only.
   const TrainCommand& command() const { return command_; }
+  bool divides_layers() const { return sets_.has_value(); }
   bool leads() const { return cluster_.rank() == 0; }
   /// Chooses how the ranks divide the work, by --cluster. Call it before the functions below.
   void choose_plan(const nn::Network& network, const nn::Recipe& recipe);

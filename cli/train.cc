@@ -153,6 +153,7 @@ void add_extensions(TrainRun& run, const nn::Recipe& recipe,
   const TrainCommand& c = run.command;
   nn::Trainer& trainer = run.trainer;
   run.follows = cluster && !cluster->leads();
+  run.weights_are_old = cluster && cluster->divides_layers();
   auto progress = std::make_unique<ProgressDisplay>();
   if (pool) progress->show_also([pool] { return pool->status(); });
   if (is_automatic(c)) add_automatic_batch(trainer, c);

@@ -85,7 +85,7 @@ std::string hint_to_resume(const TrainRun& run) {
 
 void save_after_error(const TrainRun& run) {
   clear_live_line();
-  if (run.follows || run.trainer.step() == 0) return;
+  if (run.follows || run.weights_are_old || run.trainer.step() == 0) return;
   std::printf("stopped after step %s: error\n", format_count(run.trainer.step()).c_str());
   std::vector<std::string> problems;
   const bool saved = save_weights(run, problems);

@@ -23,7 +23,8 @@ struct TrainRun {
   const nn::Checkpointer* checkpointer = nullptr;
   const nn::MetricsLog* log = nullptr;
   const ProgressDisplay* progress = nullptr;
-  bool follows = false;  // another rank of the cluster saves the weights
+  bool weights_are_old = false;  // except after an epoch: ranks divide layers
+  bool follows = false;          // another rank of the cluster saves the weights
 };
 
 /// Trains. After an error it saves the weights of the last step and throws the error. It does not

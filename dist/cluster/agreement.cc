@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "dist/cluster/agreement.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "base/error.h"
 #include "dist/cluster/collectives.h"
 
 namespace kaiseki::dist {
+
+double fact_of(std::string_view text) {
+  uint32_t hash = 2166136261;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619;
+  return hash;
+}
 
 void expect_agreement(Cluster& cluster, std::span<const SharedFact> facts) {
   std::vector<double> all(facts.size() * static_cast<size_t>(cluster.size()));

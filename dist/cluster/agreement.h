@@ -14,6 +14,9 @@ struct SharedFact {
   double value = 0;
 };
 
+/// A number that differs for most other texts.
+double fact_of(std::string_view text);
+
 /// Throws Error with the name of a fact and a rank whose value differs from that of rank 0.
 void expect_agreement(Cluster& cluster, std::span<const SharedFact> facts);
 

@@ -96,7 +96,7 @@ class Rewriting {
     return insert(gathered_, value, value, "gather_channels", std::move(params));
   }
 
-  /// Whether each rank has its own part of the gradient: all layers that need the whole value are
+  /// Whether each rank has its own part of the gradient: all layers that read the value are
   /// divided.
   bool is_read_in_parts_only(const std::string& value) const {
     return std::ranges::all_of(readers_.at(value), [&](const nn::LayerSpec* reader) {

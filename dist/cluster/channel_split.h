@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 
@@ -22,11 +23,16 @@
 
 namespace kaiseki::dist {
 
+/// Whether ranks with this device can divide layers. Passes on other devices are planned by the
+/// free memory, so ranks would exchange in different orders.
+bool can_divide_channels(Device device);
+
 /// A pass sends the outputs of divided layers to all ranks of the set, and sums the gradients of
 /// their inputs.
 class ChannelSplit {
  public:
-  /// All ranks of the set must have the same network. `set` must outlive this.
+  /// All ranks of the set must have the same network. `set` must outlive this. Throws Error if the
+  /// network's device cannot divide layers.
   ChannelSplit(nn::Network& whole, Communicator& set, const LayerChoice& layers = {});
 
   /// The part of this rank. Its layers, weights and random streams have the names of the whole
@@ -48,7 +54,11 @@ class ChannelSplit {
   void divide(std::span<const nn::State> whole, std::span<const nn::State> part) const;
   void join(std::span<const nn::State> whole, std::span<const nn::State> part) const;
 
+  /// The rows of all ranks.
+  Tensor all_rows(const nn::State& whole, const Tensor& part) const;
+
   Communicator& set_;
+  std::set<std::string> layers_;          // all of the whole network
   std::map<std::string, int64_t> units_;  // by layer: its channels, which the ranks divide
   nn::Network part_;
 };

@@ -25,11 +25,12 @@ constexpr double kBackward = 2;
 constexpr double kUpdateBytes = 5 * sizeof(float);
 constexpr double kBucket = 4 << 20;  // bytes of gradients in one message (ExchangeOptions)
 
-/// The first rank of a set. It sends nothing: only the shapes of its network are needed.
+/// The last rank of a set, which has most channels. It sends nothing: only the shapes of its
+/// network are needed.
 class PlannedSet : public Communicator {
  public:
   explicit PlannedSet(int size) : size_(size) {}
-  int rank() const override { return 0; }
+  int rank() const override { return size_ - 1; }
   int size() const override { return size_; }
   std::string host(int) const override { return "planned"; }
   std::unique_ptr<Transfer> send(int, ByteView) override { return no_message(); }
@@ -122,7 +123,7 @@ class StepModel {
   HybridSeconds seconds_;
 };
 
-/// Adds and removes single layers while this saves time.
+/// Adds and removes single layers while this saves time. One layer stays.
 HybridPlan improve(HybridPlan plan, const std::vector<std::string>& layers,
                    const std::function<HybridSeconds(const std::set<std::string>&)>& predict) {
   plan.seconds = predict(plan.layers);
@@ -131,6 +132,7 @@ HybridPlan improve(HybridPlan plan, const std::vector<std::string>& layers,
     for (const std::string& layer : layers) {
       std::set<std::string> other = plan.layers;
       if (other.erase(layer) == 0) other.insert(layer);
+      if (other.empty()) continue;
       const HybridSeconds seconds = predict(other);
       if (seconds.all() >= plan.seconds.all()) continue;
       plan.layers = std::move(other);
@@ -165,7 +167,7 @@ ClusterRates measure_rates(Cluster& cluster, Device device) {
 HybridSeconds predict_step(const nn::NetworkSpec& network, int64_t samples,
                            const ClusterRates& rates, int ranks_of_set,
                            const std::set<std::string>& layers) {
-  const DividedSpec divided = divide_channels(network, 0, ranks_of_set, layers);
+  const DividedSpec divided = divide_channels(network, ranks_of_set - 1, ranks_of_set, layers);
   PlannedSet set(ranks_of_set);
   const ChannelLayers exchanges(set);
   std::map<std::string, nn::LayerSummary> shapes;
@@ -181,17 +183,22 @@ HybridPlan plan_layers(const nn::NetworkSpec& network, int64_t samples, const Cl
   const auto predict = [&](const std::set<std::string>& layers) {
     return predict_step(network, samples, rates, ranks_of_set, layers);
   };
-  HybridPlan none{.ranks_of_set = ranks_of_set};
-  if (ranks_of_set == 1) {
-    none.seconds = predict({});
-    return none;
-  }
+  HybridPlan best{.ranks_of_set = ranks_of_set};
   const std::vector<std::string> layers = divisible_layers(network, ranks_of_set);
-  HybridPlan all = none;
-  all.layers.insert(layers.begin(), layers.end());
-  none = improve(std::move(none), layers, predict);
-  all = improve(std::move(all), layers, predict);
-  return all.seconds.all() < none.seconds.all() ? all : none;
+  if (ranks_of_set == 1 || layers.empty()) {
+    best.seconds = predict({});
+    return best;
+  }
+  best.layers.insert(layers.begin(), layers.end());
+  best = improve(std::move(best), layers, predict);
+  HybridPlan single{.ranks_of_set = ranks_of_set};
+  for (const std::string& layer : layers) {
+    const HybridSeconds seconds = predict({layer});
+    if (single.layers.empty() || seconds.all() < single.seconds.all())
+      single = {ranks_of_set, {layer}, seconds};
+  }
+  single = improve(std::move(single), layers, predict);
+  return single.seconds.all() < best.seconds.all() ? single : best;
 }
 
 HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates,
@@ -200,11 +207,12 @@ HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const Cl
   for (int size = least; size <= rates.ranks; ++size) {
     if (rates.ranks % size != 0) continue;
     HybridPlan plan = plan_layers(network, samples, rates, size);
+    if (size > 1 && plan.layers.empty()) continue;
     if (!best || plan.seconds.all() < best->seconds.all()) best = std::move(plan);
   }
   if (!best)
-    throw Error(
-        message("cluster", "expected sets of at most ", rates.ranks, " ranks, got ", least));
+    throw Error(message("cluster", "expected a layer with output channels for ", least,
+                        " or more ranks, of ", rates.ranks, ", got a network without one"));
   return *best;
 }
 

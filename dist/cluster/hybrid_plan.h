@@ -40,19 +40,21 @@ struct HybridPlan {
   HybridSeconds seconds = {};
 };
 
-/// The time of a given choice. `samples`: of the whole minibatch. The size of a set must divide the
-/// number of ranks. Unlike section 4.3 of the thesis, the model has the latency of messages, both
-/// directions of a pass and both halves of an all-reduce.
+/// The time of a given choice, for the rank with most channels. `samples`: of the whole minibatch.
+/// The size of a set must divide the number of ranks. Section 4.3 of the thesis leaves out the
+/// latency of messages, the gradients of inputs, and the second half of an all-reduce.
 HybridSeconds predict_step(const nn::NetworkSpec& network, int64_t samples,
                            const ClusterRates& rates, int ranks_of_set,
                            const std::set<std::string>& layers);
 
-/// The fastest choice of layers for sets of this size that a search finds. From all layers and from
-/// none, it adds or removes one layer as long as this saves time.
+/// The fastest choice of layers for sets of this size that a search finds: one or more, if any can
+/// be divided. From all layers, and from the best single one, it adds or removes one layer as long
+/// as this saves time.
 HybridPlan plan_layers(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates,
                        int ranks_of_set);
 
-/// The fastest of all sizes of a set, from `least` on. Of equal times, the smallest sets.
+/// The fastest of all sizes of a set, from `least` on. Of equal times, the smallest sets. Throws
+/// Error if there is no plan.
 HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates,
                        int least = 1);
 

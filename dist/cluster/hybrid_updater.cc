@@ -2,6 +2,8 @@
 #include "dist/cluster/hybrid_updater.h"
 
 #include <array>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -20,19 +22,18 @@ int checked_size(const Cluster& cluster, int ranks_of_set) {
 
 }  // namespace
 
-RankSets::RankSets(Cluster& cluster, int ranks_of_set)
-    : set(cluster.ranks().split(cluster.rank() / checked_size(cluster, ranks_of_set),
-                                cluster.rank())),
-      places(cluster.ranks().split(cluster.rank() % ranks_of_set, cluster.rank())) {}
+RankSets::RankSets(Cluster& all, int ranks_of_set, LayerChoice divided)
+    : cluster(all),
+      layers(std::move(divided)),
+      set(all.ranks().split(all.rank() / checked_size(all, ranks_of_set), all.rank())),
+      places(all.ranks().split(all.rank() % ranks_of_set, all.rank())) {}
 
 HybridUpdater::HybridUpdater(nn::Network& network, nn::Optimizer& optimizer, nn::Iterator& iterator,
-                             const nn::Schedule& schedule, Cluster& cluster, RankSets& sets,
-                             const LayerChoice& layers, const ClusterTrainingOptions& options)
+                             const nn::Schedule& schedule, RankSets& sets,
+                             const ClusterTrainingOptions& options)
     : Updater(network, optimizer, iterator, schedule),
       schedule_(schedule),
-      cluster_(cluster),
       sets_(sets),
-      layers_(layers),
       options_(options),
       part_optimizer_(optimizer.options()) {
   if (iterator.share() != sets.share())
@@ -46,7 +47,7 @@ HybridUpdater::HybridUpdater(nn::Network& network, nn::Optimizer& optimizer, nn:
 
 void HybridUpdater::share_weights() {
   const auto share = [&](Tensor tensor) {
-    broadcast(cluster_.ranks(),
+    broadcast(sets_.cluster.ranks(),
               std::as_writable_bytes(
                   std::span(tensor.mutable_data<float>(), static_cast<size_t>(tensor.size()))));
   };
@@ -55,24 +56,35 @@ void HybridUpdater::share_weights() {
   for (const nn::State& one : optimizer().states(network().parameters())) share(one.value);
 }
 
-/// At the first step, when the weights of a checkpoint are loaded. The places of a set compare
-/// their part only, so all ranks compare the whole.
-void HybridUpdater::begin() {
+/// The places compare their part only, so all ranks compare the whole.
+void HybridUpdater::expect_agreement() {
   uint64_t bytes = 0;
   for (const nn::Parameter& one : network().parameters()) bytes += one.value.bytes();
+  std::string layers = sets_.layers ? "some" : "all";
+  if (sets_.layers)
+    for (const std::string& layer : *sets_.layers) layers += '\n' + layer;
   const nn::IteratorState state = iterator().state();
-  const std::array<SharedFact, 7> facts = {{
+  const std::array<SharedFact, 11> facts = {{
       {"samples of data", static_cast<double>(iterator().dataset().size())},
       {"samples in a minibatch", static_cast<double>(iterator().batch_size())},
       {"seed of the order", static_cast<double>(state.seed)},
       {"complete epochs", static_cast<double>(state.epoch)},
       {"samples of the epoch before", static_cast<double>(state.position)},
+      {"steps before", static_cast<double>(optimizer().steps())},
+      {"learning rate", learning_rate()},
       {"seed of the network", static_cast<double>(network().seed())},
       {"bytes of parameters", static_cast<double>(bytes)},
+      {"ranks of a set", static_cast<double>(sets_.set->size())},
+      {"divided layers", fact_of(layers)},
   }};
-  expect_agreement(cluster_, facts);
+  dist::expect_agreement(sets_.cluster, facts);
+}
+
+/// At the first step, when the weights of a checkpoint are loaded.
+void HybridUpdater::begin() {
+  expect_agreement();
   share_weights();
-  split_ = std::make_unique<ChannelSplit>(network(), *sets_.set, layers_);
+  split_ = std::make_unique<ChannelSplit>(network(), *sets_.set, sets_.layers);
   split_->divide(network(), optimizer(), part_optimizer_);
   ClusterTrainingOptions how = options_;
   // A wish to stop reaches the set, and from each of its ranks the other sets.
@@ -94,6 +106,9 @@ HybridUpdater::Result HybridUpdater::update() {
   if (iterator().is_new_epoch() || inner_->stopped()) {
     split_->join(network());
     split_->join(network(), optimizer(), part_optimizer_);
+    share_weights();
+    split_->divide(network());
+    split_->divide(network(), optimizer(), part_optimizer_);
   }
   return result;
 }

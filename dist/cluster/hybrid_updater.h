@@ -14,9 +14,12 @@ namespace kaiseki::dist {
 
 /// The ranks of a cluster in sets of equal size: ranks 0 to n - 1, then n to 2n - 1.
 struct RankSets {
-  /// Throws Error if the number of ranks is no multiple of `ranks_of_set`.
-  RankSets(Cluster& cluster, int ranks_of_set);
+  /// `cluster` must outlive this. Throws Error if the number of ranks is no multiple of
+  /// `ranks_of_set`.
+  RankSets(Cluster& cluster, int ranks_of_set, LayerChoice layers = {});
 
+  Cluster& cluster;
+  LayerChoice layers;                 // that the ranks of a set divide
   std::unique_ptr<Communicator> set;  // the ranks that share a network with this one
   Cluster places;                     // the ranks that have the same part of it, one of each set
   /// The part of each minibatch that the set of this rank computes.
@@ -27,19 +30,22 @@ struct RankSets {
 /// Error with a rank that differs. Weights are those of rank 0. Gradients equal those of one
 /// machine with the whole minibatch, up to the order of sums.
 /// The network and the optimizer have the weights and slots of all channels after the last step of
-/// an epoch, and after a stop. Between, they are old.
+/// an epoch, and after a stop. Between, they are old. Ranks whose devices round differently get the
+/// weights of rank 0 then.
 class HybridUpdater : public nn::Updater {
  public:
   /// All references must outlive this. The iterator must have the share of `sets`. Throws Error
   /// otherwise, and for an optimizer that clips gradients.
   HybridUpdater(nn::Network& network, nn::Optimizer& optimizer, nn::Iterator& iterator,
-                const nn::Schedule& schedule, Cluster& cluster, RankSets& sets,
-                const LayerChoice& layers = {}, const ClusterTrainingOptions& options = {});
+                const nn::Schedule& schedule, RankSets& sets,
+                const ClusterTrainingOptions& options = {});
 
   /// As that of ClusterUpdater.
   Result update() override;
   bool computes_alone() const override { return false; }
 
+  /// The network of this rank, after the first update().
+  nn::Network& part() { return split_->network(); }
   bool stopped() const { return inner_ && inner_->stopped(); }
   GradientExchange::Seconds exchange_seconds() const {
     return inner_ ? inner_->exchange_seconds() : GradientExchange::Seconds{};
@@ -47,12 +53,11 @@ class HybridUpdater : public nn::Updater {
 
  private:
   void begin();
+  void expect_agreement();
   void share_weights();
 
   const nn::Schedule schedule_;
-  Cluster& cluster_;
   RankSets& sets_;
-  LayerChoice layers_;
   ClusterTrainingOptions options_;
   nn::Optimizer part_optimizer_;
   std::unique_ptr<ChannelSplit> split_;

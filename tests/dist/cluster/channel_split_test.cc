@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "dist/cluster/local_ranks.h"
 #include "matrix/ops/copy.h"
 #include "tests/nn/train/fixture.h"
+#include "tests/support/memory_room.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -33,6 +35,10 @@ const char* const kLines[] = {
        {"type": "max_pooling", "kernel_size": 2, "stride": 2},
        {"type": "convolution", "kernel_size": [1, 2], "output_channels": 5}, {"type": "leaky_relu"},
        {"type": "flatten"}, {"type": "fully_connected", "output_size": 3}, {"type": "softmax"})",
+    // A whole layer whose name begins with that of a divided one.
+    R"({"name": "fc", "type": "fully_connected", "output_size": 6}, {"type": "relu"},
+       {"name": "fc.out", "type": "fully_connected", "output_size": 1},
+       {"name": "fc.out.last", "type": "fully_connected", "output_size": 3}, {"type": "softmax"})",
     // A value that divided layers and others read, groups, and sums over channels.
     R"({"name": "a", "type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 6},
        {"name": "b", "type": "convolution", "kernel_size": 1, "output_channels": 6},
@@ -168,7 +174,7 @@ TEST_CASE("channel split: a training goes on with another number of ranks") {
 }
 
 TEST_CASE("channel split: the same ranks give the same bits") {
-  Training first(kLines[2]), second(kLines[2]);
+  Training first(kLines[3]), second(kLines[3]);
   train_divided(first, 3, 3, 5);
   train_divided(second, 3, 3, 5);
   CHECK(first.values() == second.values());
@@ -185,6 +191,27 @@ TEST_CASE("channel split: a rank has its part of the weights") {
     constexpr int64_t kLast = 3 * 10 + 3;
     CHECK(own < (all - kLast) / 3 + kLast + 30);
     CHECK(split.network().output_shape() == whole.network.output_shape());
+  });
+}
+
+TEST_CASE("channel split: only the chosen layers and functions after them are divided") {
+  const nn::NetworkSpec spec = Training(kLines[1]).network.spec();
+  const std::string first = spec.layers[0].name;
+  const DividedSpec some = divide_channels(spec, 0, 2, std::set<std::string>{first});
+  CHECK(some.units.size() == 4);  // with normalization, relu and pooling
+  CHECK(some.units.at(first) == 7);
+  CHECK(divide_channels(spec, 0, 2, std::set<std::string>{}).units.empty());
+  CHECK(divisible_layers(spec, 2).size() == 3);
+  CHECK(divisible_layers(spec, 6).size() == 1);
+}
+
+TEST_CASE("channel split: a device whose memory is limited is refused") {
+  const test::WithRoom room(Device::cpu(), 1 << 30);
+  CHECK_FALSE(can_divide_channels(Device::cpu()));
+  run_local_ranks(1, [&](Communicator& set) {
+    Training whole(kLines[1]);
+    CHECK_THROWS_WITH_AS(ChannelSplit(whole.network, set),
+                         doctest::Contains("KAISEKI_DEVICE_MEMORY"), Error);
   });
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("hybrid: the training of sets of ranks equals that of one") {
         HybridRun run(sets.share(), rule);
         // The weights of rank 0 count.
         if (all.rank() > 0) run.network.parameters()[0].value.mutable_data<float>()[0] = 5;
-        HybridUpdater hybrid(run.network, run.optimizer, run.iterator, kRates, cluster, sets);
+        HybridUpdater hybrid(run.network, run.optimizer, run.iterator, kRates, sets);
         nn::Trainer trainer(hybrid, {.epochs = 3});
         trainer.run();
         CHECK(worst_difference(alone.values(), run.values()) < 1e-4);  // adam divides
@@ -88,15 +88,57 @@ TEST_CASE("hybrid: the training of sets of ranks equals that of one") {
 TEST_CASE("hybrid: only the chosen layers are divided") {
   run_local_ranks(2, [&](Communicator& all) {
     Cluster cluster(all.split(0, all.rank()));
-    RankSets sets(cluster, 2);
+    RankSets sets(cluster, 2, std::set<std::string>{"wide"});
     HybridRun run(sets.share());
-    HybridUpdater hybrid(run.network, run.optimizer, run.iterator, kRates, cluster, sets,
-                         std::set<std::string>{"wide"});
+    HybridUpdater hybrid(run.network, run.optimizer, run.iterator, kRates, sets);
     nn::Trainer(hybrid, {.epochs = 3}).run();
     HybridRun alone;
     nn::Updater updater(alone.network, alone.optimizer, alone.iterator, kRates);
     nn::Trainer(updater, {.epochs = 3}).run();
     CHECK(worst_difference(alone.values(), run.values()) < 1e-5);
+  });
+}
+
+TEST_CASE("hybrid: ranks that round differently get the weights of rank 0 after an epoch") {
+  std::vector<std::vector<std::vector<float>>> values(4);
+  run_local_ranks(4, [&](Communicator& all) {
+    Cluster cluster(all.split(0, all.rank()));
+    RankSets sets(cluster, 2, std::set<std::string>{"wide"});
+    HybridRun run(sets.share());
+    HybridUpdater hybrid(run.network, run.optimizer, run.iterator, kRates, sets);
+    hybrid.update();
+    // As if a layer that all ranks compute had another gradient on some of them.
+    nn::Parameter& conv = hybrid.part().parameters()[0];
+    REQUIRE(conv.name == "conv.weight");
+    conv.value.mutable_data<float>()[0] += static_cast<float>(all.rank());
+    nn::Trainer(hybrid, {.epochs = 1}).run();
+    const nn::Parameter& after = hybrid.part().parameters()[0];
+    CHECK(after.value.to_vector() == run.network.parameters()[0].value.to_vector());
+    values[static_cast<size_t>(all.rank())] = run.values();
+  });
+  for (const auto& one : values) CHECK(one == values[0]);
+}
+
+TEST_CASE("hybrid: sets with synchronized batch normalization train as one machine") {
+  constexpr const char* kNormalized = R"({"inputs": {"x": {"shape": [1, 4, 5]}}, "layers": [
+      {"type": "convolution", "kernel_size": 3, "padding": 1, "output_channels": 7, "bias": false},
+      {"type": "batch_normalization"}, {"type": "relu"},
+      {"type": "fully_connected", "output_size": 3}, {"type": "softmax"}]})";
+  HybridRun alone;
+  alone.network = nn::Network::parse(kNormalized, "test", Device::cpu());
+  alone.network.initialize(9);
+  nn::Updater updater(alone.network, alone.optimizer, alone.iterator, kRates);
+  nn::Trainer(updater, {.epochs = 2}).run();
+  run_local_ranks(4, [&](Communicator& all) {
+    Cluster cluster(all.split(0, all.rank()));
+    RankSets sets(cluster, 2);
+    HybridRun run(sets.share());
+    run.network = nn::Network::parse(kNormalized, "test", Device::cpu());
+    run.network.initialize(9);
+    HybridUpdater hybrid(run.network, run.optimizer, run.iterator, kRates, sets,
+                         {.sync_batch_norm = true});
+    nn::Trainer(hybrid, {.epochs = 2}).run();
+    CHECK(worst_difference(alone.values(), run.values()) < 1e-4);  // divisions by small variances
   });
 }
 
@@ -111,7 +153,7 @@ TEST_CASE("hybrid: one rank that wants to stop stops all after the same step, wi
       RankSets sets(cluster, 2);
       HybridRun run(sets.share());
       int step = 0;
-      HybridUpdater hybrid(run.network, run.optimizer, run.iterator, kRates, cluster, sets, {},
+      HybridUpdater hybrid(run.network, run.optimizer, run.iterator, kRates, sets,
                            {.stop = [&] { return all.rank() == stopping && step == 2; }});
       for (; !hybrid.stopped() && step < 20; ++step) hybrid.update();
       CHECK(step == 3);
@@ -129,28 +171,40 @@ TEST_CASE("hybrid: what cannot be divided is refused") {
     RankSets sets(cluster, 1);
     HybridRun run(sets.share());
     nn::Optimizer clipping({.clip_norm = 1});
-    CHECK_THROWS_AS(HybridUpdater(run.network, clipping, run.iterator, kRates, cluster, sets),
-                    Error);
+    CHECK_THROWS_AS(HybridUpdater(run.network, clipping, run.iterator, kRates, sets), Error);
     nn::Iterator other(std::make_shared<nn::Patterns>(kSamples),
                        {.batch_size = kBatch, .share = {.index = 1, .parts = 2}});
-    CHECK_THROWS_AS(HybridUpdater(run.network, run.optimizer, other, kRates, cluster, sets), Error);
+    CHECK_THROWS_AS(HybridUpdater(run.network, run.optimizer, other, kRates, sets), Error);
   });
 }
 
+TEST_CASE("hybrid: ranks of one set with other layers are named") {
+  CHECK_THROWS_WITH_AS(
+      run_local_ranks(
+          2,
+          [&](Communicator& all) {
+            Cluster cluster(all.split(0, all.rank()));
+            RankSets sets(cluster, 2, std::set<std::string>{all.rank() == 0 ? "wide" : "conv"});
+            HybridRun run(sets.share());
+            HybridUpdater hybrid(run.network, run.optimizer, run.iterator, kRates, sets);
+            hybrid.update();
+          }),
+      doctest::Contains("divided layers: "), Error);
+}
+
 TEST_CASE("hybrid: ranks of one set with other data are named") {
-  CHECK_THROWS_WITH_AS(run_local_ranks(2,
-                                       [&](Communicator& all) {
-                                         Cluster cluster(all.split(0, all.rank()));
-                                         RankSets sets(cluster, 2);
-                                         HybridRun run(sets.share());
-                                         nn::Iterator other(
-                                             std::make_shared<nn::Patterns>(kSamples + all.rank()),
-                                             {.batch_size = kBatch, .seed = 4, .workers = 1});
-                                         HybridUpdater hybrid(run.network, run.optimizer, other,
-                                                              kRates, cluster, sets);
-                                         hybrid.update();
-                                       }),
-                       doctest::Contains("samples of data: 40 on rank 0 and 41 on rank 1"), Error);
+  CHECK_THROWS_WITH_AS(
+      run_local_ranks(2,
+                      [&](Communicator& all) {
+                        Cluster cluster(all.split(0, all.rank()));
+                        RankSets sets(cluster, 2);
+                        HybridRun run(sets.share());
+                        nn::Iterator other(std::make_shared<nn::Patterns>(kSamples + all.rank()),
+                                           {.batch_size = kBatch, .seed = 4, .workers = 1});
+                        HybridUpdater hybrid(run.network, run.optimizer, other, kRates, sets);
+                        hybrid.update();
+                      }),
+      doctest::Contains("samples of data: 40 on rank 0 and 41 on rank 1"), Error);
 }
 
 }  // namespace kaiseki::dist
