@@ -80,10 +80,10 @@ int run(int argc, char** argv) {
     dist::ClusterTrainingOptions how;
     if (given("f16")) how.exchange.wire = dist::ClusterWire::f16;
     if (given("factors")) how.exchange.factors = dist::FactorUse::if_smaller;
-    if (sets)
+    if (sets) {
       updater =
           std::make_unique<dist::HybridUpdater>(network, optimizer, iterator, schedule, *sets, how);
-    if (!sets) {
+    } else {
       auto made = std::make_unique<dist::ClusterUpdater>(network, optimizer, iterator, schedule,
                                                          cluster, how);
       ours = made.get();
