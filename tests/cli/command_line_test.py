@@ -137,7 +137,9 @@ def predicts_memory():
     lines = works("summary", "resnet50", "--batch-size", 32, "--memory", "400M", "--device", "cpu", "--json").stdout
     layers = [json.loads(line) for line in lines.splitlines()]
     check(any(layer["pieces"] > 1 for layer in layers), "pieces in JSON", lines)
-    check({layer["place"] for layer in layers} == {"device", "files", "nowhere"}, "places in JSON", lines)
+    places = {layer["place"] for layer in layers}
+    # The measured rates decide how many layers are computed again.
+    check("files" in places and places <= {"device", "files", "nowhere"}, "places in JSON", lines)
     check(all((layer["place"] == "files") == (layer["bytes_out"] > 0) for layer in layers), "files", lines)
     del os.environ["KAISEKI_SPILL_DIR"]
     refuses(["the parameters"], "summary", "vgg16", "--memory", "1M")
