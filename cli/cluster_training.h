@@ -28,7 +28,7 @@ class ClusterTraining {
   bool leads() const { return cluster_.rank() == 0; }
   /// Chooses how the ranks divide the work, by --cluster. Call it before the functions below.
   void choose_plan(const nn::Network& network, const nn::Recipe& recipe);
-  /// The part of each minibatch, and of the test data, that this rank computes.
+  /// The part of each minibatch that this rank computes, or its set.
   nn::BatchShare share() const { return sets_ ? sets_->share() : cluster_.share(); }
   nn::BatchShare share_of_test() const { return cluster_.share(); }
   std::unique_ptr<nn::Updater> make_updater(nn::Network& network, nn::Optimizer& optimizer,

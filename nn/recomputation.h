@@ -51,7 +51,7 @@ struct DeviceRoom {
 /// for the workspace of convolutions, or its limit if that is less.
 FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          const DeviceRoom& room, Device device);
-/// What the tuner knows of the solvers that such a plan lets run, whose tensors have this room.
+/// The known times of solvers whose workspace fits beside a plan. `room`: of the plan's tensors.
 KnownSeconds known_seconds_beside(uint64_t room, Device device);
 
 /// idle_weight_bytes() of the device. 0 if its tensors cannot leave.

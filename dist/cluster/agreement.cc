@@ -9,6 +9,23 @@
 
 namespace kaiseki::dist {
 
+std::vector<SharedFact> facts_of(nn::Updater& updater) {
+  uint64_t bytes = 0;
+  for (const nn::Parameter& one : updater.network().parameters()) bytes += one.value.bytes();
+  const nn::IteratorState state = updater.iterator().state();
+  return {
+      {"samples of data", static_cast<double>(updater.iterator().dataset().size())},
+      {"samples in a minibatch", static_cast<double>(updater.iterator().batch_size())},
+      {"seed of the order", static_cast<double>(state.seed)},
+      {"complete epochs", static_cast<double>(state.epoch)},
+      {"samples of the epoch before", static_cast<double>(state.position)},
+      {"steps before", static_cast<double>(updater.optimizer().steps())},
+      {"learning rate", updater.learning_rate()},
+      {"seed of the network", static_cast<double>(updater.network().seed())},
+      {"bytes of parameters", static_cast<double>(bytes)},
+  };
+}
+
 double fact_of(std::string_view text) {
   uint32_t hash = 2166136261;  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619;

@@ -3,8 +3,10 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "dist/cluster/cluster.h"
+#include "nn/train/updater.h"
 
 namespace kaiseki::dist {
 
@@ -13,6 +15,9 @@ struct SharedFact {
   std::string_view name;
   double value = 0;
 };
+
+/// Data, order, progress, learning rate and parameters of a training.
+std::vector<SharedFact> facts_of(nn::Updater& updater);
 
 /// A number that differs for most other texts.
 double fact_of(std::string_view text);

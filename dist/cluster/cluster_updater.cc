@@ -2,7 +2,6 @@
 #include "dist/cluster/cluster_updater.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -69,21 +68,11 @@ ClusterUpdater::Result ClusterUpdater::update() {
 
 /// Ranks that differ in one of these would wait for each other, or train with other numbers.
 void ClusterUpdater::expect_agreement() {
-  const nn::IteratorState state = iterator().state();
-  const std::array<SharedFact, 11> facts = {{
-      {"samples of data", static_cast<double>(iterator().dataset().size())},
-      {"samples in a minibatch", static_cast<double>(iterator().batch_size())},
-      {"seed of the order", static_cast<double>(state.seed)},
-      {"complete epochs", static_cast<double>(state.epoch)},
-      {"samples of the epoch before", static_cast<double>(state.position)},
-      {"steps before", static_cast<double>(optimizer().steps())},
-      {"learning rate", learning_rate()},
-      {"seed of the network", static_cast<double>(network().seed())},
-      {"bytes of parameters", static_cast<double>(bytes_of_gradients(network()))},
-      {"kind of exchange", 4.0 * static_cast<double>(factors_) + 2.0 * sync_batch_norm_ +
-                               (wire_ == ClusterWire::f16 ? 1.0 : 0.0)},
-      {"bytes of a bucket", static_cast<double>(exchange_.bucket_bytes())},
-  }};
+  std::vector<SharedFact> facts = facts_of(*this);
+  facts.push_back({"kind of exchange", 4.0 * static_cast<double>(factors_) +
+                                           2.0 * sync_batch_norm_ +
+                                           (wire_ == ClusterWire::f16 ? 1.0 : 0.0)});
+  facts.push_back({"bytes of a bucket", static_cast<double>(exchange_.bucket_bytes())});
   dist::expect_agreement(cluster_, facts);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "dist/cluster/hybrid_updater.h"
 
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,25 +57,12 @@ void HybridUpdater::share_weights() {
 
 /// The places compare their part only, so all ranks compare the whole.
 void HybridUpdater::expect_agreement() {
-  uint64_t bytes = 0;
-  for (const nn::Parameter& one : network().parameters()) bytes += one.value.bytes();
   std::string layers = sets_.layers ? "some" : "all";
   if (sets_.layers)
     for (const std::string& layer : *sets_.layers) layers += '\n' + layer;
-  const nn::IteratorState state = iterator().state();
-  const std::array<SharedFact, 11> facts = {{
-      {"samples of data", static_cast<double>(iterator().dataset().size())},
-      {"samples in a minibatch", static_cast<double>(iterator().batch_size())},
-      {"seed of the order", static_cast<double>(state.seed)},
-      {"complete epochs", static_cast<double>(state.epoch)},
-      {"samples of the epoch before", static_cast<double>(state.position)},
-      {"steps before", static_cast<double>(optimizer().steps())},
-      {"learning rate", learning_rate()},
-      {"seed of the network", static_cast<double>(network().seed())},
-      {"bytes of parameters", static_cast<double>(bytes)},
-      {"ranks of a set", static_cast<double>(sets_.set->size())},
-      {"divided layers", fact_of(layers)},
-  }};
+  std::vector<SharedFact> facts = facts_of(*this);
+  facts.push_back({"ranks of a set", static_cast<double>(sets_.set->size())});
+  facts.push_back({"divided layers", fact_of(layers)});
   dist::expect_agreement(sets_.cluster, facts);
 }
 

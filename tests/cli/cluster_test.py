@@ -75,6 +75,13 @@ def ranks_of(process):
     return found
 
 
+def expect_losses_of_one(ranks):
+    read = [[(line["loss"], line["accuracy"]) for line in map(json.loads, open(f"{name}.jsonl")) if "loss" in line and "accuracy" in line]
+            for name in ("alone", ranks)]
+    check(read[0] and len(read[0]) == len(read[1]) and all(abs(a - b) <= 1e-4 * abs(a) and x == y for (a, x), (b, y) in zip(*read)),
+          "losses and accuracies of the whole minibatch", str(read))
+
+
 def equals_one_machine():
     options = ["--epochs", 2, "--batch-size", 50, "--lr", 0.01]
     works("train", LENET, *DATA, *options, "--save", "alone.safetensors", "--log", "alone.jsonl", "--log-every", 1)
@@ -86,10 +93,7 @@ def equals_one_machine():
               "how much of the exchange is hidden", done.stdout)
         # 24 steps: the order of sums differs.
         check_close("alone.safetensors", f"{ranks}.safetensors", 1e-4, f"{ranks} ranks")
-        read = [[(line["loss"], line["accuracy"]) for line in map(json.loads, open(f"{name}.jsonl")) if "loss" in line and "accuracy" in line]
-                for name in ("alone", ranks)]
-        check(read[0] and len(read[0]) == len(read[1]) and all(abs(a - b) <= 1e-4 * abs(a) and x == y for (a, x), (b, y) in zip(*read)),
-              "losses and accuracies of the whole minibatch", str(read))
+        expect_losses_of_one(ranks)
     train(2, *options, "--save", "again.safetensors")
     check(pathlib.Path("again.safetensors").read_bytes() == pathlib.Path("2.safetensors").read_bytes(), "the same bits in every run")
 
@@ -224,10 +228,7 @@ def ranks_divide_layers():
         check(re.search(r"cluster     sets of [24] ranks divide [1-9] layers?: .*; predicted [\d.]+ ms a step, [\d.]+ ms with whole layers", done.stdout),
               "the plan", done.stdout)
         check_close("alone.safetensors", f"{ranks}.safetensors", 1e-4, f"{ranks} ranks")
-        read = [[(line["loss"], line["accuracy"]) for line in map(json.loads, open(f"{name}.jsonl")) if "loss" in line and "accuracy" in line]
-                for name in ("alone", ranks)]
-        check(read[0] and len(read[0]) == len(read[1]) and all(abs(a - b) <= 1e-4 * abs(a) and x == y for (a, x), (b, y) in zip(*read)),
-              "losses and accuracies of the whole minibatch", str(read))
+        expect_losses_of_one(ranks)
     done = train(2, *options, mode="auto")
     check(re.search(r"cluster     (no layer is divided|sets of 2 ranks divide .*); predicted ", done.stdout), "the plan of auto", done.stdout)
 

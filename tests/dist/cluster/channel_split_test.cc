@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -14,6 +12,7 @@
 #include "dist/cluster/cluster_updater.h"
 #include "dist/cluster/local_ranks.h"
 #include "matrix/ops/copy.h"
+#include "tests/dist/cluster/worst_difference.h"
 #include "tests/nn/train/fixture.h"
 #include "tests/support/memory_room.h"
 
@@ -77,8 +76,7 @@ void train_alone(Training& of, int steps) {
 }
 
 /// Trains `of` on sets of ranks. `of` gets the weights of all channels.
-void train_divided(Training& of, int ranks, int ranks_of_set, int steps,
-                   std::vector<float>* losses = nullptr) {
+void train_divided(Training& of, int ranks, int ranks_of_set, int steps) {
   std::mutex mutex;
   run_local_ranks(ranks, [&](Communicator& all) {
     const int rank = all.rank();
@@ -103,10 +101,7 @@ void train_divided(Training& of, int ranks, int ranks_of_set, int steps,
     }
     nn::Iterator batches = batches_of(sets.share());
     ClusterUpdater updater(split.network(), optimizer, batches, kSchedule, sets);
-    for (int i = 0; i < steps; ++i) {
-      const float loss = updater.update().loss.item();
-      if (losses && rank == 0) losses->push_back(loss);
-    }
+    for (int i = 0; i < steps; ++i) updater.update();
     nn::Optimizer joined(of.optimizer.options());
     split.join(whole.network);
     split.join(whole.network, joined, optimizer);
@@ -116,23 +111,6 @@ void train_divided(Training& of, int ranks, int ranks_of_set, int steps,
     of.network = std::move(whole.network);
     of.optimizer = std::move(joined);
   });
-}
-
-/// The largest difference, relative to the largest value of each tensor.
-double difference(const std::vector<std::vector<float>>& a,
-                  const std::vector<std::vector<float>>& b) {
-  REQUIRE(a.size() == b.size());
-  double worst = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    REQUIRE(a[i].size() == b[i].size());
-    double most = 0, size = 1e-3;  // a gradient that is zero has roundings only
-    for (size_t j = 0; j < a[i].size(); ++j) {
-      most = std::max(most, std::abs(static_cast<double>(a[i][j]) - b[i][j]));
-      size = std::max(size, std::abs(static_cast<double>(a[i][j])));
-    }
-    worst = std::max(worst, most / size);
-  }
-  return worst;
 }
 
 }  // namespace
@@ -146,7 +124,7 @@ TEST_CASE("channel split: ranks that share a network train as one") {
       CAPTURE(ranks);
       Training divided(layers);
       train_divided(divided, ranks, ranks, 20);
-      CHECK(difference(alone.values(), divided.values()) < 1e-5);
+      CHECK(worst_difference(alone.values(), divided.values()) < 1e-5);
     }
   }
 }
@@ -158,7 +136,7 @@ TEST_CASE("channel split: sets of ranks divide the minibatch") {
     CAPTURE(ranks_of_set);
     Training divided(kLines[0]);
     train_divided(divided, 6, ranks_of_set, 20);
-    CHECK(difference(alone.values(), divided.values()) < 1e-5);
+    CHECK(worst_difference(alone.values(), divided.values()) < 1e-5);
   }
 }
 
@@ -169,7 +147,7 @@ TEST_CASE("channel split: a training goes on with another number of ranks") {
     train_alone(alone, 5);
     train_divided(other, ranks, ranks, 5);
   }
-  CHECK(difference(alone.values(), other.values()) < 1e-5);
+  CHECK(worst_difference(alone.values(), other.values()) < 1e-5);
   CHECK(other.optimizer.steps() == 20);
 }
 
@@ -229,7 +207,7 @@ TEST_CASE("channel split: the gradient of the input is that of the whole network
       Training whole(layers);
       ChannelSplit split(whole.network, set);
       split.network().forward_loss(x, labels, nn::Phase::train, true);
-      CHECK(difference({expected}, {split.network().backward().to_vector()}) < 1e-5);
+      CHECK(worst_difference({expected}, {split.network().backward().to_vector()}) < 1e-5);
     });
   }
 }

@@ -3,14 +3,13 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "dist/cluster/local_ranks.h"
+#include "tests/dist/cluster/worst_difference.h"
 #include "tests/nn/train/fixture.h"
 
 namespace kaiseki::dist {
@@ -40,22 +39,6 @@ struct HybridRun {
   }
   std::vector<std::vector<float>> values() { return nn::all_values(network, optimizer); }
 };
-
-/// The largest difference of the values, relative to the largest value of each tensor.
-double worst_difference(const std::vector<std::vector<float>>& a,
-                        const std::vector<std::vector<float>>& b) {
-  REQUIRE(a.size() == b.size());
-  double worst = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    double most = 0, size = 1e-3;
-    for (size_t j = 0; j < a[i].size(); ++j) {
-      most = std::max(most, std::abs(static_cast<double>(a[i][j]) - b[i][j]));
-      size = std::max(size, std::abs(static_cast<double>(a[i][j])));
-    }
-    worst = std::max(worst, most / size);
-  }
-  return worst;
-}
 
 }  // namespace
 
@@ -162,7 +145,7 @@ TEST_CASE("hybrid: one rank that wants to stop stops all after the same step, wi
   }
 }
 
-TEST_CASE("hybrid: what cannot be divided is refused") {
+TEST_CASE("hybrid: the constructors refuse wrong sizes, clipping and other shares") {
   run_local_ranks(1, [&](Communicator& all) {
     Cluster cluster(all.split(0, 0));
     CHECK_THROWS_WITH_AS(RankSets(cluster, 2),
