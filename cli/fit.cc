@@ -48,14 +48,14 @@ Json settings_from(const std::vector<std::string>& arguments) {
   return settings;
 }
 
-struct Part {
+struct LabeledRows {
   Tensor x, y;  // y is undefined without a target
   int64_t samples() const { return x.dim(0); }
 };
 
 struct DataSplit {
-  Part train;
-  std::optional<Part> test;
+  LabeledRows train;
+  std::optional<LabeledRows> test;
 };
 
 /// A table of texts may have a line of names that looks like a row.
@@ -135,19 +135,19 @@ std::vector<Result> results_of(const ml::Model& model, const DataSplit& parts) {
     if (parts.test) results.back().test = value(*parts.test);
   };
   if (model.task() == ml::LearningTask::regression) {
-    add("r2", "R^2", [&](const Part& part) { return model.score(part.x, part.y); });
-    add("rmse", "root mean squared error", [&](const Part& part) {
+    add("r2", "R^2", [&](const LabeledRows& part) { return model.score(part.x, part.y); });
+    add("rmse", "root mean squared error", [&](const LabeledRows& part) {
       return std::sqrt(ml::mean_squared_error(part.y, model.apply(ml::Use::predict, part.x)));
     });
   } else if (model.has_score()) {
     const bool classes = model.task() == ml::LearningTask::classification;
     add(classes ? "accuracy" : "score", classes ? "accuracy" : "score",
-        [&](const Part& part) { return model.score(part.x, part.y); });
+        [&](const LabeledRows& part) { return model.score(part.x, part.y); });
   }
   return results;
 }
 
-void print_classes(const ml::Model& model, const Part& part, bool is_test,
+void print_classes(const ml::Model& model, const LabeledRows& part, bool is_test,
                    const std::vector<std::string>& names) {
   const ml::ClassScores scores =
       ml::precision_recall_fscore_support(part.y, model.apply(ml::Use::predict, part.x));
@@ -167,7 +167,7 @@ struct Search {
   std::string pool = {};  // the work of the nodes, as a text; empty without a pool
 };
 
-Search search(const FitCommand& c, const Json& settings, const Part& train, Device device) {
+Search search(const FitCommand& c, const Json& settings, const LabeledRows& train, Device device) {
   const std::vector<GridCandidate> candidates = grid_candidates(settings, c.grid);
   const FitProgress progress(
       c.model + " with " + format_count(static_cast<int64_t>(candidates.size())) + " settings",

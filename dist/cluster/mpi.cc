@@ -58,15 +58,15 @@ class Session {
 
 class MpiTransfer : public Transfer {
  public:
-  struct Part {
+  struct Request {
     MPI_Request request;
     int bytes;
   };
-  MpiTransfer(std::vector<Part> parts, bool receives, std::string what)
+  MpiTransfer(std::vector<Request> parts, bool receives, std::string what)
       : parts_(std::move(parts)), receives_(receives), what_(std::move(what)) {}
 
   ~MpiTransfer() override {
-    for (Part& part : parts_) {
+    for (Request& part : parts_) {
       if (part.request == MPI_REQUEST_NULL) continue;  // done
       MPI_Cancel(&part.request);
       MPI_Request_free(&part.request);
@@ -75,7 +75,7 @@ class MpiTransfer : public Transfer {
 
   void wait() override {
     const double begin = steady_seconds();
-    for (Part& part : parts_) {
+    for (Request& part : parts_) {
       MPI_Status status;
       for (int done = 0; !done;) {
         check(MPI_Test(&part.request, &done, &status), what_.c_str());
@@ -95,7 +95,7 @@ class MpiTransfer : public Transfer {
   }
 
  private:
-  std::vector<Part> parts_;
+  std::vector<Request> parts_;
   bool receives_;
   std::string what_;
 };
@@ -127,7 +127,7 @@ class MpiCommunicator : public Communicator {
   void cancel() noexcept override { cancelled = true; }
 
   std::unique_ptr<Transfer> send(int to, ByteView message) override {
-    std::vector<MpiTransfer::Part> parts;
+    std::vector<MpiTransfer::Request> parts;
     for (const ByteView part : parts_of(message)) {
       const int bytes = static_cast<int>(part.size());
       parts.push_back({MPI_REQUEST_NULL, bytes});
@@ -138,7 +138,7 @@ class MpiCommunicator : public Communicator {
   }
 
   std::unique_ptr<Transfer> receive(int from, std::span<std::byte> memory) override {
-    std::vector<MpiTransfer::Part> parts;
+    std::vector<MpiTransfer::Request> parts;
     for (const std::span<std::byte> part : parts_of(memory)) {
       const int bytes = static_cast<int>(part.size());
       parts.push_back({MPI_REQUEST_NULL, bytes});

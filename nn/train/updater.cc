@@ -111,7 +111,7 @@ void Updater::choose_parts() {
 
 /// The loss is a mean over samples, so each part counts by its share of the samples. Dropout draws
 /// the numbers of one large minibatch.
-void Updater::add(const Batch& part, Parts& to) {
+void Updater::add(const Batch& part, PartialSums& to) {
   network_.set_random_position(to.random_position);
   network_.set_first_sample(to.done);
   const Network::Loss run =
@@ -131,7 +131,7 @@ Updater::Result Updater::accumulated() {
     Network& network;
     ~Reset() { network.set_first_sample(0); }
   } reset{network_};
-  Parts parts{.samples = samples_of_step(), .random_position = network_.random_position()};
+  PartialSums parts{.samples = samples_of_step(), .random_position = network_.random_position()};
   const int64_t most = ceil_div(iterator_.batch_size(), parts_);
   while (parts.done < parts.samples) {
     next_batch();

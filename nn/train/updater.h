@@ -82,7 +82,7 @@ class Updater {
 
  private:
   /// The sums and the outputs of the parts of an iteration so far.
-  struct Parts {
+  struct PartialSums {
     int64_t samples = 0, done = 0;
     uint64_t random_position = 0;
     Tensor loss = {};
@@ -91,7 +91,7 @@ class Updater {
   /// Compute the gradients of an iteration.
   Result of_one_minibatch();
   Result accumulated();
-  void add(const Batch& part, Parts& to);
+  void add(const Batch& part, PartialSums& to);
   Tensor reserve_batches() const;
   void choose_parts();
 
