@@ -17,7 +17,7 @@ struct StepMemory {
   uint64_t own = 0;        // the tensors and weights that the step reads or writes
   uint64_t piece = 0;      // the smallest piece of the step
   uint64_t out = 0;        // bytes that leave the device for this step
-  uint64_t in = 0;         // bytes that it needs and that left before
+  uint64_t in = 0;         // bytes that left earlier and come back for this step
   bool in_pieces = false;  // its own tensors do not fit
 };
 
@@ -29,7 +29,7 @@ struct MemoryRoom {
 };
 
 /// Returns the memory of each step of a pass, in the order of the plan's times. Peaks count inputs,
-/// values, gradients of values, and what layers save. Parameters, their gradients and workspace are
+/// values, gradients of values, and saved tensors. Parameters, their gradients and workspace are
 /// not included. `rounded` gives the bytes that a tensor takes (Allocator::rounded()). If a step
 /// finds no room, tensors that are needed last leave the device, as in Swapping.
 std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
@@ -43,7 +43,7 @@ struct FullestStep {
     uint64_t bytes = 0;
   };
   uint64_t bytes = 0;
-  uint64_t own = 0;  // at most so many are the step's own, with its weights and gradients
+  uint64_t own = 0;  // an upper bound of the step's own bytes, with its weights and gradients
   /// Values that stay, and that their steps can compute again.
   std::vector<Droppable> droppable = {};
 };

@@ -144,7 +144,7 @@ class Network {
   int64_t parts_of_batch(int64_t batch, Phase phase);
   /// Predicts a training pass of `batch` samples, with the memory that is free now.
   PassPrediction predict_pass(int64_t batch);
-  /// The predicted seconds of this pass by what the tuner knows now, or 0 if it fits the device.
+  /// Predicts the seconds of this pass with the tuner's present times, or 0 if it fits the device.
   double predict_seconds(int64_t batch);
 
   /// Calls `ready` in each backward() with the gradients of a layer after their last change, from

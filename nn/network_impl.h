@@ -46,7 +46,7 @@ struct NetworkImpl {
   std::map<const ExecutionPlan*, SwapHistory> swaps;
   std::optional<ForwardRun> last;
   bool has_weights = false;
-  LayerTimer timer;  // empty: no times
+  LayerTimer timer;  // empty: no times are reported
   GradientHook gradient_hook;
   SumOverMachines statistics_sum;     // empty: statistics of this machine
   GatherOverMachines gather_factors;  // empty: gradients of this machine

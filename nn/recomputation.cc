@@ -223,7 +223,7 @@ class RecomputationSearch {
   const uint64_t goal_;  // bytes
   const std::vector<StepTime> times_;
   PieceTimes pieces_;
-  double forward_ = 0, backward_ = 0;  // seconds of the passes, without what is computed again
+  double forward_ = 0, backward_ = 0;  // seconds of the passes, without computing again
   std::vector<bool> dropped_;
   Trial found_;
   std::vector<Candidate> candidates_;  // a heap by gain

@@ -15,7 +15,7 @@
 
 namespace kaiseki::nn {
 
-/// A plan, and what the models predict for it.
+/// A plan, and the predictions of the models for it.
 struct FittedPlan {
   ExecutionPlan plan;
   uint64_t peak = 0;       // bytes, if no tensor leaves the device

@@ -22,10 +22,10 @@ struct StepTime {
 /// The seconds of a convolution, or nothing if they are not known.
 using KnownSeconds = std::function<std::optional<double>(const ConvProblem&)>;
 
-/// Returns what the tuner measured on the device, of solvers with at most this workspace, in bytes.
+/// Returns the tuner's times on the device. Ignores solvers with more workspace, in bytes.
 KnownSeconds known_seconds(Device device, uint64_t workspace = UINT64_MAX);
 
-/// By step of the plan, for `batch` samples. `known` may be empty.
+/// The times of each step of the plan, for `batch` samples. `known` may be empty.
 std::vector<StepTime> step_times(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                                  const DeviceRates& rates, const KnownSeconds& known);
 

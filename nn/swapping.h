@@ -17,7 +17,7 @@ namespace kaiseki::nn {
 
 /// The values and saved tensors that left the device in earlier passes of a plan.
 struct SwapHistory {
-  std::vector<char> values, saved;  // by value, and by step
+  std::vector<char> values, saved;  // one flag for each value, and for each step
 };
 
 inline bool can_swap(Device device) { return kHasDevices && tensors_can_leave(device); }
@@ -51,7 +51,7 @@ class Swapping : public Evictor {
   /// copy then runs beside the next steps. Copies back the weights of the next two steps, if there
   /// is room.
   void end_forward();
-  /// After a backward step: copies back what the next two steps read, if there is room.
+  /// After a backward step: copies back the tensors of the next two steps, if there is room.
   void end_backward();
 
   /// If nothing else can leave, and the running operation holds a weight of the step, the step's

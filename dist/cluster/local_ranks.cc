@@ -139,7 +139,7 @@ class LocalCommunicator : public Communicator {
   }
 
  private:
-  /// Copies what has both ends. The caller holds the lock.
+  /// Copies the messages that have a sender and a receiver. The caller holds the lock.
   void deliver(Mailbox& mailbox, int from, int to) {
     while (!mailbox.sends.empty() && !mailbox.receives.empty()) {
       const Mailbox::Send sent = std::move(mailbox.sends.front());

@@ -20,8 +20,8 @@ constexpr double kUnknown = 2;       // times slower than it claims, for a node 
 const PoolNode& node_of(const PoolNode& node) { return node; }
 const PoolNode& node_of(const PoolNode* node) { return *node; }
 
-/// Whether `use` is true for one of the nodes. Visits at most kMostLooks, beginning after `id`. So
-/// no nodes are always the first.
+/// Returns whether `use` is true for one of the nodes. Visits at most kMostLooks nodes, beginning
+/// after `id`. A call therefore need not begin with the same nodes as other calls.
 template <typename NodeMap, typename Use>
 bool any_from(const NodeMap& nodes, const NodeId& id, const Use& use) {
   auto at = nodes.upper_bound(id);

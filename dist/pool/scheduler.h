@@ -21,7 +21,7 @@ class Scheduler {
   PoolTicket* pick(PoolNode& node);
   /// Connected nodes without leases that open tickets prefer.
   std::vector<NodeId> preferred_nodes() const;
-  /// Whether the ticket of a task that was issued the longest ago is late.
+  /// Returns whether a task's ticket with the oldest lease is late.
   bool may_have_late_tickets() const;
 
  private:

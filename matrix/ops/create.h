@@ -46,8 +46,8 @@ Tensor tril(const Tensor& x, int64_t diagonal = 0);
 enum class GridOrder : uint8_t { xy, ij };
 std::vector<Tensor> meshgrid(std::span<const Tensor> axes, GridOrder order = GridOrder::xy);
 
-/// [..., classes] with 1 at the index (i32 [...]) of each row, else 0. matrix/ops/index.h says what
-/// happens to an index out of range.
+/// [..., classes] with 1 at the index (i32 [...]) of each row, else 0. matrix/ops/index.h describes
+/// indices out of range.
 Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype = DType::f32);
 
 }  // namespace kaiseki

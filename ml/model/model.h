@@ -62,7 +62,7 @@ class Model {
   virtual void partial_fit(const Tensor& x, const Tensor& y,
                            const std::vector<int32_t>& classes) = 0;
   virtual bool has_partial_fit() const = 0;
-  /// The first one is what `kaiseki apply` computes by default.
+  /// The first use is the default of `kaiseki apply`.
   virtual std::vector<Use> uses() const = 0;
   /// Throws Error for a use that the estimator does not have.
   virtual Tensor apply(Use use, const Tensor& x) const = 0;

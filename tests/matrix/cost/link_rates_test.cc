@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rates of what tensors cross when they leave the CPU.
+// The rates of the link over which tensors leave the CPU.
 #include <doctest/doctest.h>
 
 #include "matrix/cost/rates.h"

@@ -96,7 +96,7 @@ export class Volunteer {
   readonly sent = signal(0);
   /** Tickets a minute. */
   readonly rate = signal(0);
-  /** Training samples in total, and a second. */
+  /** The number of training samples in total, and per second. */
   readonly samples = signal(0);
   readonly samplesRate = signal(0);
   readonly seconds = signal(0);
