@@ -22,7 +22,7 @@ CurrentTimeline& current() {
   return *one;
 }
 
-/// In microseconds, with the digits of a nanosecond.
+/// Converts seconds to microseconds, rounded to a nanosecond.
 Json microseconds(double seconds) { return std::round(1e9 * seconds) / 1e3; }
 
 Json number(uint64_t value) { return static_cast<double>(value); }

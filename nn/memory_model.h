@@ -13,7 +13,7 @@ namespace kaiseki::nn {
 
 /// The bytes of a step of a pass.
 struct StepMemory {
-  uint64_t peak = 0;       // the highest sum
+  uint64_t peak = 0;       // the highest sum of bytes during the step
   uint64_t own = 0;        // the tensors and weights that the step reads or writes
   uint64_t piece = 0;      // the smallest piece of the step
   uint64_t out = 0;        // bytes that leave the device for this step
@@ -58,13 +58,14 @@ uint64_t idle_weight_bytes(const Graph& graph, const std::function<uint64_t(uint
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                       const std::function<uint64_t(uint64_t)>& rounded);
 
-/// The parts of equal size in which a minibatch must run, so that a pass fits `room` bytes. 1 if
+/// The number of equal parts in which a minibatch must run, so that a pass fits `room` bytes. 1 if
 /// the plan has a layer that couples the samples of a batch.
 int64_t parts_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch, uint64_t room,
                        const std::function<uint64_t(uint64_t)>& rounded);
 
-/// `batch` if its pass needs at most `room` bytes. Otherwise the most samples whose pass needs
-/// three quarters of `room`, at least one. The last quarter is for the workspace of convolutions.
+/// Returns `batch` if its pass needs at most `room` bytes. Otherwise returns the most samples whose
+/// pass needs at most three quarters of `room`, and at least one sample. The last quarter is for
+/// the workspace of convolutions.
 int64_t samples_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          uint64_t room, const std::function<uint64_t(uint64_t)>& rounded);
 

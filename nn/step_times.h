@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Predicts how long the steps of a pass take. The times of convolutions are those that were
-// measured, if the tuner knows them. All others follow from the rates of the device.
+// Predicts the times of the steps of a pass. If the tuner has measured a convolution, its time is
+// the measured one. All other times follow from the rates of the device.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kaiseki::nn {
 
-/// Seconds. A step without a backward pass has 0.
+/// The seconds of a step. Without a backward pass, `backward` is 0.
 struct StepTime {
   double forward = 0, backward = 0;
 };

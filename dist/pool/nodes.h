@@ -102,7 +102,7 @@ class Nodes {
   /// The next write() writes the node's row.
   void change(PoolNode& node);
 
-  /// Like the functions of PoolNode. They also count for the node's block of addresses, if any.
+  /// As the functions of PoolNode. They also count for the node's block of addresses, if any.
   void accepted(PoolNode& node, bool verified);
   void failed(PoolNode& node, double issued, double now);
   void lost(PoolNode& node, int64_t leases, double now);

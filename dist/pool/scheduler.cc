@@ -152,8 +152,8 @@ PoolTicket* Scheduler::ready_ticket(PoolTask& task, PoolNode& node) {
   if (PoolTicket* preferred = preferred_ticket(task, node))
     return is_better_left(*preferred, node) ? nullptr : preferred;
   // Any node can take nearly all ready tickets of other tasks, so the search starts at the first.
-  // In tasks that compare results, it continues at the cursor after the first ones. Others wait for
-  // a vote on these.
+  // In tasks that compare results, it continues at the cursor after the first tickets. These wait
+  // for the votes of other nodes.
   const bool compares = on_.eligibility.compares(task.spec());
   const TicketId cursor = compares ? node.cursor(task.id()) : 0;
   TicketId from = 0, rest = 0;

@@ -31,7 +31,8 @@ Tensor linspace(double start, double stop, int64_t count, bool endpoint = true,
 Tensor eye(int64_t rows, int64_t columns, int64_t diagonal = 0, DType dtype = DType::f32,
            Device device = default_device());
 Tensor eye(int64_t n, DType dtype = DType::f32, Device device = default_device());
-/// From [n], the square matrix with x on this diagonal. From [rows, columns], this diagonal.
+/// If x is [n], returns the square matrix with x on this diagonal. If x is [rows, columns], returns
+/// this diagonal.
 Tensor diag(const Tensor& x, int64_t diagonal = 0);
 /// [rows, columns] with 1 where column - row <= diagonal, else 0. f32.
 Tensor tri(int64_t rows, int64_t columns, int64_t diagonal = 0, Device device = default_device());

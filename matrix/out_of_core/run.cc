@@ -186,7 +186,7 @@ class PieceRunner {
     return (division_.scratch_bytes / length + 1) * static_cast<uint64_t>(size);
   }
 
-  /// Nothing if a tensor is larger than the device's largest block.
+  /// Returns nothing if a tensor is larger than the device's largest block.
   std::optional<uint64_t> bytes_of_piece(const std::vector<CutTensor>& tensors,
                                          int64_t size) const {
     uint64_t all = 0;
