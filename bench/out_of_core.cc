@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Networks and convolutions that do not fit the device. Compares their time with the time on a
-// device that has enough memory, and with the bound: the longer of computing and copying.
+// device with enough memory. Also compares it with the bound: the longer of computing and copying.
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] train NETWORK:BATCH ...
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] conv N,C,H,W,K ...
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] fuse N,C,H,W,K ...
@@ -11,8 +11,8 @@
 // case and part is timed, and the times of its queues are printed. FILE has the last timeline. With
 // --recompute, plans assume a very slow link. The backward pass then computes as much again as it
 // can. `train` also compares with smaller minibatches that fit in core and whose gradients are
-// added. `search` compares the predicted time of the chosen pieces with the best of all sizes, and
-// with the paper's search along one axis at a time.
+// added. `search` compares the predicted time of the chosen pieces with that of the best size. It
+// also compares it with that of the paper's search along one axis at a time.
 #include "matrix/memory/out_of_core.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pool_attacks NET.json DATA MODE [SAMPLES [AFTER]]: measures the accuracy of a training over a
-// pool with lying nodes, with the defense and without it. The pool is in this process.
+// pool_attacks NET.json DATA MODE [SAMPLES [AFTER]]: measures the effect of lying nodes on the
+// accuracy of training, with the defense and without it. The pool is in this process.
 // Trains one epoch, of the first SAMPLES samples if given. Prints a JSON line for each run.
 #include <algorithm>
 #include <cstdio>

@@ -37,8 +37,8 @@ struct PlanStep {
   std::vector<int> dead_again = {};     // values that nothing reads after the output is recomputed
 };
 
-/// Times count the forward steps, and then the backward steps: time `steps - 1` is the last forward
-/// step, and time `steps` is its backward step.
+/// Times count the forward steps, and then the backward steps. Time `steps - 1` is the last forward
+/// step. Time `steps` is its backward step.
 struct ExecutionPlan {
   ExecutionPlanOptions options;
   std::vector<PlanStep> steps;

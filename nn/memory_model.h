@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The memory model: predicts the bytes that a pass through a network needs, from the shapes and the
-// lifetimes of its plan.
+// The memory model predicts the bytes that a pass through a network needs. It uses the shapes and
+// the lifetimes of the pass's plan.
 #pragma once
 
 #include <cstdint>

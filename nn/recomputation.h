@@ -47,8 +47,8 @@ struct DeviceRoom {
   uint64_t for_pass() const { return bytes - std::min(bytes, weights + slots); }
 };
 
-/// As fit_plan(), with the rates of the device. If not everything fits, the workspace of
-/// convolutions gets an eighth of the room, or its own limit if that is less.
+/// As fit_plan(), with the rates of the device. If not everything fits, the workspace gets an
+/// eighth of the room, or its own limit if that is less.
 FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          const DeviceRoom& room, Device device);
 /// The known times of solvers whose workspace fits beside a plan. The plan's tensors have `room`.

@@ -54,8 +54,8 @@ class Swapping : public Evictor {
   /// Called after a backward step. Copies back the tensors of the next two steps, if there is room.
   void end_backward();
 
-  /// If nothing else can leave, and the running operation holds a weight of the step, the other
-  /// weights of the step leave. For example, a filter makes room for its gradient.
+  /// The running operation may hold a weight of the step while nothing else can leave. The other
+  /// weights of the step then leave. For example, a filter makes room for its gradient.
   bool evict(uint64_t bytes) override;
   /// Adds no tensors that left before.
   void add_idle(IdleBuffers& to) const override;

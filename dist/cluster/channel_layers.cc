@@ -15,8 +15,8 @@ namespace {
 
 thread_local Communicator* building = nullptr;
 
-/// [n, all channels, ...] in the order of ranks: the samples of the first rank's channels, then
-/// those of the second rank's.
+/// [n, all channels, ...] in the order of ranks. The samples of the first rank's channels come
+/// first, then those of the second rank's channels.
 class RankOrder {
  public:
   RankOrder(const Communicator& set, int64_t units, const Shape& shape)

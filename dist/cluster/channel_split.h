@@ -27,7 +27,7 @@ namespace kaiseki::dist {
 /// the free memory, so ranks would exchange in different orders.
 bool can_divide_channels(Device device);
 
-/// A pass sends the outputs of divided layers to all ranks of the set, and sums the gradients of
+/// A pass sends the outputs of divided layers to all ranks of the set. It sums the gradients of
 /// their inputs.
 class ChannelSplit {
  public:

@@ -77,8 +77,8 @@ class Incoming {
   std::unique_ptr<Transfer> transfer_;
 };
 
-/// One step around the ring: sends a part to the next rank and receives another part from the rank
-/// before, in segments.
+/// One step around the ring. It sends a part to the next rank, and receives another part from the
+/// rank before. Parts are sent in segments.
 class RingStep {
  public:
   /// `parts` has one part for each rank.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HybridUpdater: training in which sets of ranks divide the minibatch, and the ranks of a set
+// HybridUpdater: training with sets of ranks. The sets divide the minibatch. The ranks of a set
 // divide the channels of layers.
 #pragma once
 
@@ -29,8 +29,8 @@ struct RankSets {
 /// All ranks must have the same network, optimizer, data and schedule. If a rank differs, the first
 /// update() throws Error with this rank. All ranks start with the weights of rank 0. Gradients are
 /// those of one machine with the whole minibatch, up to the order of sums.
-/// After the last step of an epoch, and after a stop, the network and the optimizer get the weights
-/// and slots of all channels. All ranks then get those of rank 0, because devices may round
+/// The network and the optimizer get the weights and slots of all channels after the last step of
+/// an epoch, and after a stop. All ranks then get those of rank 0, because devices may round
 /// differently. During an epoch they have older values.
 class HybridUpdater : public nn::Updater {
  public:

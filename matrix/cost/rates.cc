@@ -66,8 +66,8 @@ double shortest(
   return least;
 }
 
-/// The elements of a large tensor. It takes at most a sixteenth of a budget, so that the allocator
-/// does not take it for a large tensor of the program.
+/// The elements of a large tensor. It takes at most a sixteenth of a budget. The allocator then
+/// does not treat it as a large tensor of the program.
 int64_t elements(Device device, int64_t most = kElements) {
   const uint64_t budget = device.memory().account().budget;
   if (budget == 0) return most;

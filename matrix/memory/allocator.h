@@ -4,8 +4,8 @@
 // convolutions is released if tensors need the memory.
 //
 // A GPU's blocks are divided only under a budget. A new block then has room for the largest
-// tensor so far, because a release to the driver waits for the device. If a tensor is larger than
-// an eighth of the budget, new blocks are not divided.
+// tensor so far. Blocks are therefore rarely released, which would wait for the device. If a tensor
+// is larger than an eighth of the budget, new blocks are not divided.
 #pragma once
 
 #include <cstdint>

@@ -62,8 +62,8 @@ class Buffer {
   /// Copies the contents back to the device. Does not wait for the copy if there is a backing
   /// store. Throws OutOfMemory.
   void return_to_device();
-  /// Returns whether the device has no block for it now: leave_device() has released it, or it had
-  /// no room from the start.
+  /// Returns whether the device has no block for the buffer now. Either leave_device() has released
+  /// the block, or there was no room from the start.
   bool left_device() const { return !block_; }
   /// The tensors of a running operation are held, so that none leaves to make room for another.
   bool is_held() const { return holds_.load(std::memory_order_relaxed) != 0; }

@@ -50,9 +50,9 @@ class Workspace {
   /// Bytes of the block, or 0 if there is none.
   uint64_t size() const;
   /// Bytes that use() can give now. With a limit, this is the limit. Without a limit, use() may
-  /// allocate up to a sixteenth of the device's memory before the iteration ends, or an eighth if
-  /// tensors can leave the device. After a block was released for tensors, it does so only if
-  /// tensors can leave.
+  /// allocate up to a sixteenth of the device's memory before the iteration ends. If tensors can
+  /// leave the device, it may allocate up to an eighth. After a block was released for tensors, it
+  /// does so only if tensors can leave.
   uint64_t available() const;
   /// Returns whether the limit allows a block of this size.
   bool allows(uint64_t bytes) const;

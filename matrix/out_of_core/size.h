@@ -15,8 +15,8 @@ namespace kaiseki::pieces {
 /// The number of pieces whose copies and computing overlap.
 inline constexpr uint64_t kPiecesAtOnce = 3;
 
-/// Seconds for a byte over the link, a row of a copy, the start of a piece, a multiply-add, and a
-/// byte that a kernel reads or writes.
+/// Seconds for a byte over the link, a row of a copy, the start of a piece, and a multiply-add.
+/// `byte` is the seconds for a byte that a kernel reads or writes.
 struct PieceCosts {
   double to_device = 0, to_host = 0, copy = 0, start = 0, multiply_add = 0, byte = 0;
 };

@@ -66,8 +66,8 @@ class EpochTimeMinimize : public MinibatchStrategy {
   int rounds_ = 0;
 };
 
-/// The paper's GpuUsageMaximize: changes the minibatch until the device, or the CPU's threads, are
-/// in use for 99 % of the time. choose() throws Error if an OpenCL device was opened without a
+/// The paper's GpuUsageMaximize: changes the minibatch until the device or the CPU's threads are in
+/// use for 99 % of the time. choose() throws Error if an OpenCL device was opened without a
 /// BusyTimeMeasurement (base/busy_time.h).
 class UsageMaximize : public MinibatchStrategy {
  public:

@@ -24,8 +24,8 @@ class MinibatchTrials {
  public:
   struct Trial {
     double seconds;  // the shortest time of one minibatch
-    /// The use of the CPU's threads, or of another device, from 0 to 1: the mean of the upper half
-    /// of iterations. Nothing if the device does not measure it (base/busy_time.h).
+    /// The use of the CPU's threads, or of another device, from 0 to 1. It is the mean of the upper
+    /// half of iterations. Nothing if the device does not measure it (base/busy_time.h).
     std::optional<double> use = {};
   };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NoiseCap: limits the size of a minibatch to the noise scale of the gradients, and changes the
-// learning rate with the size.
+// NoiseCap: limits the size of a minibatch to the noise scale of the gradients. The learning rate
+// changes with the size.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace kaiseki::nn {
 
 /// Add it after MinibatchSizeOptimizer, which sets the largest size. The first epoch uses at most
 /// the recipe's size, and measures the noise scale up to 20 times. From the second on, a step has
-/// at most as many samples as the noise scale, and at least a quarter of the recipe's size. The
+/// at most as many samples as the noise scale. It has at least a quarter of the recipe's size. The
 /// learning rate changes with the size, over the second epoch. Not for a training over a pool.
 class NoiseCap : public Extension {
  public:

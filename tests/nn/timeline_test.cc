@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A timeline of a training on OpenCL, in a program of its own: the timeline must start before the
+// A timeline of a training on OpenCL. It has its own program: the timeline must start before the
 // device is opened.
 #include "base/timeline.h"
 

@@ -15,8 +15,8 @@ int64_t reach(const ConvProblem& p) { return p.dilation[0] * (p.r - 1) + 1; }
 
 int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -ceil_div(-a, b); }
 
-/// The problem of some images, of the rows [y0, y0 + rows) of y and of the rows of x that they
-/// read. `x_rows` may be larger, if the additional rows give no row of y.
+/// The problem of some images, the rows [y0, y0 + rows) of y, and the rows of x that they read.
+/// `x_rows` may be larger, if the additional rows give no row of y.
 ConvProblem part_of(const ConvProblem& whole, int64_t images, int64_t x_rows) {
   ConvProblem part = whole;
   part.n = images;
