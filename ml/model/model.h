@@ -37,7 +37,7 @@ struct LinearParts {
   bool softmax = false;            // whether probabilities are the softmax of the scores
 };
 
-/// The trees of a model, whose values are the mean of theirs.
+/// The trees of a model. The model's values are the means of the trees' values.
 struct ForestParts {
   std::span<const Tree> trees;
   std::vector<int32_t> classes;  // empty: a regression
