@@ -46,7 +46,7 @@ class Outgoing {
   ByteView bytes_;
 };
 
-/// A segment on its way to this rank.
+/// A segment that this rank receives.
 class Incoming {
  public:
   /// The segment arrives at `to` if possible, else at `memory`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Workers: threads that run jobs in the order of their arrival. A job that takes too long is
-// abandoned: its thread goes on alone, and another thread takes its place.
+// abandoned. Its thread continues alone, and another thread takes its place.
 #pragma once
 
 #include <functional>

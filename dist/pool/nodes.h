@@ -97,7 +97,7 @@ class Nodes {
   PoolNode* find(const NodeId& id);
   const std::map<NodeId, PoolNode>& all() const { return nodes_; }
   size_t size() const { return nodes_.size(); }
-  /// The connected nodes that are no newcomers. Joining anew does not make their number grow.
+  /// The connected nodes that are no newcomers. A node that joins again does not add to them.
   const std::map<NodeId, const PoolNode*>& established() const { return established_; }
   /// The next write() writes the node's row.
   void change(PoolNode& node);

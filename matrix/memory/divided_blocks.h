@@ -80,7 +80,7 @@ class DividedBlocks {
   bool last(ByPlace::const_iterator part) const;
   bool is_whole(ByPlace::const_iterator part) const { return first(part) && last(part); }
   void release(ByPlace::iterator whole) noexcept;
-  /// The smallest cached part with so many bytes, or else the largest.
+  /// The smallest cached part with at least this many bytes, or else the largest.
   ByPlace::iterator part_to_give(uint64_t bytes, bool idle);
   /// Joins neighbors without memory, and releases blocks of one such part.
   void join_empty() noexcept;
