@@ -18,8 +18,8 @@ namespace kaiseki::nn {
 /// A plan, and the predictions of the models for it.
 struct FittedPlan {
   ExecutionPlan plan;
-  uint64_t peak = 0;       // bytes, if no tensor leaves the device
-  uint64_t on_device = 0;  // the most bytes that are on the device at a time, without weights
+  uint64_t peak = 0;             // bytes, if no tensor leaves the device
+  uint64_t on_device = 0;        // the most bytes that are on the device at a time, without weights
   uint64_t room = 0, slots = 0;  // the limits of the plan, as in PassLimits
   uint64_t leaves = 0;           // bytes that are copied from the device
   int64_t in_pieces = 0;         // steps whose own tensors do not fit; each runs in pieces

@@ -86,7 +86,7 @@ class Buffer {
   Allocator* host_memory_ = nullptr;  // of host_
   void* block_ = nullptr;
   bool host_valid_ = false, block_valid_ = false, unused_ = false;
-  bool copying_ = false;  // a copy of host_ (on a CPU: of the block) may still run
+  bool copying_ = false;        // a copy of host_ (on a CPU: of the block) may still run
   std::atomic<int> holds_ = 0;  // threads may read a tensor of the CPU at the same time
   std::atomic<uint64_t> contents_;
 };

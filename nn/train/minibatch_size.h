@@ -86,7 +86,7 @@ struct MinibatchSizeOptions {
 };
 
 /// Sets the size before the first iteration. A resumed run keeps the size of its checkpoint. If
-/// there is no memory for the trials, the size stays. Not for a training over a pool.
+/// there is no memory for the trials, the size stays. Do not use it for a training over a pool.
 class MinibatchSizeOptimizer : public Extension {
  public:
   explicit MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy> strategy,

@@ -15,7 +15,7 @@ namespace kaiseki::nn {
 /// Add it after MinibatchSizeOptimizer, which sets the largest size. The first epoch uses at most
 /// the recipe's size, and measures the noise scale up to 20 times. From the second on, a step has
 /// at most as many samples as the noise scale. It has at least a quarter of the recipe's size. The
-/// learning rate changes with the size, over the second epoch. Not for a training over a pool.
+/// learning rate changes with the size, over the second epoch. Do not use it over a pool.
 class NoiseCap : public Extension {
  public:
   /// `recipe_size` is the recipe's size of a minibatch.

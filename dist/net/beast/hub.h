@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hub: the state that all connections of a server share. Connection: their common part.
+// Hub: the state that all connections of a server share. Connection: the base class of connections.
 #pragma once
 
 #include <optional>
