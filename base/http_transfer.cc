@@ -33,7 +33,7 @@ constexpr double kLongestPoll = 60;  // seconds
 struct Exchange {
   const HttpCall& call;
   CURL* curl;
-  double active = steady_seconds();  // the last byte in either direction
+  double active = steady_seconds();  // the time of the last byte in either direction
   curl_off_t received = 0, sent = 0;
   size_t head = 0;
   int sendings = 0;

@@ -68,9 +68,9 @@ class HttpTransfer {
   HttpTransfer();
   ~HttpTransfer();
 
-  /// Throws what `receive` throws, and std::bad_alloc if libcurl cannot start.
+  /// Throws the exceptions of `receive`, and std::bad_alloc if libcurl cannot start.
   HttpOutcome run(const HttpCall& call);
-  /// From any thread: the current call, if any, ends. After close() all later calls end too.
+  /// Any thread may call these. The current call, if any, ends. After close(), later calls end too.
   void cancel();
   void close();
 

@@ -12,7 +12,7 @@ namespace kaiseki {
 
 inline void append_text(std::string& out, std::string_view text) { out += text; }
 inline void append_text(std::string& out, char letter) { out += letter; }
-/// With six significant digits, as printf's %g.
+/// Appends the number with six significant digits, as printf's %g.
 void append_text(std::string& out, double value);
 inline void append_text(std::string& out, float value) {
   append_text(out, static_cast<double>(value));
@@ -33,7 +33,7 @@ template <typename T>
 requires requires(const T& value) { std::string_view(value.str()); }
 void append_text(std::string& out, const T& value) { out += value.str(); }
 
-/// All arguments, one after the other.
+/// Returns the texts of all arguments, one after the other.
 template <typename... Args>
 std::string text_from(const Args&... args) {
   std::string out;

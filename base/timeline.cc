@@ -22,12 +22,12 @@ CurrentTimeline& current() {
   return *one;
 }
 
-/// In microseconds, with the digits of a nanosecond.
+/// Converts seconds to microseconds, rounded to a nanosecond.
 Json microseconds(double seconds) { return std::round(1e9 * seconds) / 1e3; }
 
 Json number(uint64_t value) { return static_cast<double>(value); }
 
-/// The members of every event. A row is a thread for the viewers. They reserve the number 0.
+/// The members of every event. Viewers show a row as a thread, and reserve the number 0.
 Json event_of_row(std::string name, std::string_view phase, uint32_t row) {
   return Json::object()
       .set("name", std::move(name))

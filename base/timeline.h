@@ -49,7 +49,7 @@ class Timeline {
   bool stopped() const { return stopped_.has_value(); }
   /// The seconds from the first begin to the last end.
   double seconds() const;
-  /// In the order of their first events.
+  /// The rows in the order of their first events.
   std::vector<TimelineRow> rows() const;
   /// JSON for ui.perfetto.dev and chrome://tracing. Times are microseconds since the first event.
   /// If an event was discarded, a mark shows where.

@@ -29,7 +29,7 @@ namespace kaiseki::bench {
 namespace {
 
 constexpr int64_t kSamples = 60000;  // as MNIST
-/// Of small and of large networks.
+/// The first value is for small networks, the second for large ones.
 constexpr int kRounds[] = {5, 2}, kSweepIterations[] = {3, 1};
 
 double epoch_seconds(double iteration, int64_t size) {
@@ -56,7 +56,7 @@ void run_network(const std::string& name, const std::string& strategy, Device de
   nn::Iterator iterator(pictures, {.batch_size = start});
   nn::Updater updater(network, optimizer, iterator, nn::Schedule{.base = 0.01});
   nn::UpdaterTrials trials(updater);
-  // From a quarter to four times the start, as the strategy chooses among these.
+  // From a quarter of the start to four times the start, as the sizes of the strategy.
   std::vector<int64_t> sizes;
   for (int i = 0; i < 12; ++i)
     sizes.push_back(std::llround(static_cast<double>(start) / 4 * std::pow(16.0, i / 11.0)));
@@ -80,7 +80,7 @@ void run_network(const std::string& name, const std::string& strategy, Device de
              2 * ours / (100 * choice.count()));
 }
 
-/// Each number of threads has its own process.
+/// Each number of threads runs in its own process.
 void run(const std::vector<std::string>& networks, const std::string& strategy, Device device,
          int threads) {
   const pid_t child = fork();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Networks and convolutions that do not fit the device. Compares their time with the time on a
-// device that has enough memory, and with the bound: the longer of computing and copying.
+// device with enough memory. Also compares it with the bound: the longer of computing and copying.
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] train NETWORK:BATCH ...
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] conv N,C,H,W,K ...
 //   out_of_core [--device opencl] [--parts 2,4,8] [--link GB/s] fuse N,C,H,W,K ...
@@ -9,10 +9,10 @@
 // device, and its tensors go over a link of this rate in each direction. `fuse` compares a
 // convolution with bias and ReLU in one pass and in three. With --trace FILE, one more run of each
 // case and part is timed, and the times of its queues are printed. FILE has the last timeline. With
-// --recompute, plans count on a link that is very slow, so the backward pass computes as much again
-// as it can. `train` also compares with minibatches that fit without any of this, whose gradients
-// are added. `search` compares the predicted time of the chosen pieces with the best of all sizes,
-// and with the paper's search along one axis at a time.
+// --recompute, plans assume a very slow link. The backward pass then computes as much again as it
+// can. `train` also compares with smaller minibatches that fit in core and whose gradients are
+// added. `search` compares the predicted time of the chosen pieces with that of the best size. It
+// also compares it with that of the paper's search along one axis at a time.
 #include "matrix/memory/out_of_core.h"
 
 #include <algorithm>
@@ -87,13 +87,13 @@ struct Options {
   bool recomputes = false;
 };
 
-/// Something to repeat.
+/// A case that can be repeated.
 struct Work {
   std::string name;
   std::function<void()> run;
-  nn::Network* network = nullptr;                  // whose steps a trace shows
+  nn::Network* network = nullptr;                  // a trace shows its steps
   std::function<double()> predicted_seconds = {};  // 0: no prediction
-  /// The same samples in so many minibatches. Returns false if that is impossible.
+  /// Runs the same samples in this number of minibatches. Returns false if that is impossible.
   std::function<bool(int64_t parts)> accumulate = {};
 };
 
@@ -135,7 +135,7 @@ double seconds_within(Device device, std::optional<uint64_t> budget, const Work&
   return seconds;
 }
 
-/// The shortest of some times of the work.
+/// The shortest of several times of the work.
 double shortest_within(Device device, std::optional<uint64_t> budget, const Work& work) {
   TransferCount moved;
   double seconds = std::numeric_limits<double>::infinity();
@@ -169,7 +169,7 @@ void compare(Device device, const Work& work, const Options& options) {
   const LinkRates link = measure_link(device);
   DeviceRates rates = device_rates(device);
   rates.link = rates.link.value_or(LinkRates());
-  rates.link->to_host = link.to_host;  // not those of an earlier run with another link
+  rates.link->to_host = link.to_host;  // in place of rates of an earlier run with another link
   rates.link->to_device = link.to_device;
   rates.link->overlaps = true;
   if (options.recomputes) rates.link = LinkRates{1, 1, true};
@@ -219,7 +219,7 @@ void train(Device device, const std::string& spec, const Options& options) {
   auto pictures = std::make_shared<RandomPictures>(2 * batch, network.input_shape(),
                                                    static_cast<int>(network.output_shape()[0]));
   nn::Optimizer optimizer;
-  // Each amount of memory has an updater of its own, which divides the minibatch anew.
+  // Each amount of memory has its own updater, which divides the minibatch anew.
   std::unique_ptr<nn::Iterator> iterator;
   std::unique_ptr<nn::Updater> updater;
   uint64_t budget = 1;
@@ -304,14 +304,14 @@ void fuse(Device device, const std::string& spec, const Options& options) {
     for (int i = 0; i <= kRounds; ++i) {
       const double fused = seconds_of(device, [&] { convolution.run_fused(); });
       const double separate = seconds_of(device, [&] { convolution.run_separate(); });
-      if (i > 0) pairs.add_times(1000 * fused, 1000 * separate);  // the first one measures solvers
+      if (i > 0) pairs.add_times(1000 * fused, 1000 * separate);  // the first run measures solvers
     }
     pairs.print("out_of_core", spec + ' ' + device.name() + " memory/" + part, "not fused", "ms");
   }
   device.memory().set_budget({});
 }
 
-/// Those of a large GPU on a fast link, in which copying often limits pieces.
+/// The rates of a large GPU on a fast link. Copying often limits its pieces.
 constexpr pieces::PieceCosts kGpuCosts{.to_device = 1 / 55e9,
                                        .to_host = 1 / 55e9,
                                        .copy = 4e-6,

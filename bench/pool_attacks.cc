@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// pool_attacks NET.json DATA MODE [SAMPLES [AFTER]]: measures the accuracy of a training over a
-// pool with lying nodes. It measures with the defense and without it. The pool is in this process.
-// It trains one epoch, of the first SAMPLES samples if given. It prints a JSON line for each run.
+// pool_attacks NET.json DATA MODE [SAMPLES [AFTER]]: measures the effect of lying nodes on the
+// accuracy of training, with the defense and without it. The pool is in this process.
+// Trains one epoch, of the first SAMPLES samples if given. Prints a JSON line for each run.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

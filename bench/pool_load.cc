@@ -134,7 +134,7 @@ void hold(const Nodes& nodes) {
     if (node->hear().type != FrameType::ticket) throw std::runtime_error("expected a ticket");
 }
 
-/// Runs until all nodes are back and any node has done the tickets that they held.
+/// Runs until all nodes are back, and all tickets that they held are done by some node.
 int64_t storm(const Nodes& nodes) {
   for (const auto& node : nodes) node->leave();
   join(nodes);

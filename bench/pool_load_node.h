@@ -134,7 +134,7 @@ class LoadNode {
     while (!next(message_)) fill();
     return decode_frame(as_bytes(message_));
   }
-  /// Discards what has arrived. Returns whether the connection is open.
+  /// Discards the received bytes. Returns whether the connection is open.
   bool discard() {
     char part[4096];
     ssize_t count = 1;

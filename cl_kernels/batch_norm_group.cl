@@ -25,7 +25,7 @@ inline float group_sum(float value, __local float* shared) {
   return shared[0];
 }
 
-// Where vector `at` of a channel is. `inner` counts vectors, `vectors` those of the channel.
+// The place of vector `at` of a channel. `inner` counts vectors, `vectors` those of the channel.
 #define PLACE(at) (((at) / inner * c + channel) * inner + (at) % inner)
 
 // Writes the mean and the sum of squared differences to it, of each part of each channel.

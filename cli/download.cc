@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limits after which the next mirror is tried. Three time-outs are shorter than the quickstart's
-// wait.
+// Time-outs, after which the next mirror is tried. Three time-outs are shorter than the
+// quickstart's wait.
 constexpr double kConnectSeconds = 8, kStallSeconds = 12;
 constexpr int kMostRedirects = 5;
 

@@ -67,7 +67,7 @@ void warn_about_names(const FitCommand& c, const LearnData& data) {
                 "yes");
 }
 
-/// Nothing without --test-size.
+/// Returns nothing without --test-size.
 std::optional<ml::SplitIndices> split_rows(int64_t rows, const Tensor& y, const FitCommand& c,
                                            ml::LearningTask task) {
   if (c.test_size == 0) return {};

@@ -47,7 +47,7 @@ class GridGather {
   GridGather& operator=(const GridGather&) = delete;
 
   /// The scores of all candidates, with ranks. This machine has computed all scores of the best
-  /// one. Reports its progress (ml/progress.h). Throws what a fit here throws.
+  /// one. Reports its progress (ml/progress.h). Throws the errors of a fit here.
   std::vector<ml::SearchResult> run();
   const GridCounts& counts() const { return counts_; }
 

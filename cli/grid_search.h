@@ -18,7 +18,7 @@ namespace kaiseki::cli {
 /// The JSON value of a setting. A text that is no JSON is a JSON text: it needs no quotes.
 Json setting_value(const std::string& text);
 
-/// A candidate: its settings, and what is varied in them.
+/// A candidate: its settings, and the parameters that vary between candidates.
 struct GridCandidate {
   Json settings;
   ml::ParamValues params;
@@ -43,7 +43,7 @@ class GridScorer {
   int64_t folds() const { return static_cast<int64_t>(folds_.size()); }
   /// The number of samples that the fold is tested with.
   int64_t test_samples(int64_t fold) const;
-  /// Throws what the model throws.
+  /// Throws the errors of the model.
   double score(std::string_view model, const Json& settings, int64_t fold);
 
  private:

@@ -23,7 +23,7 @@ namespace kaiseki::cli {
 namespace {
 
 constexpr int64_t kMostFolds = 1000;
-constexpr double kRoom = 64 << 20;  // the ticket, and what each fit has
+constexpr double kRoom = 64 << 20;  // bytes for the ticket and the fixed needs of each fit
 constexpr double kCopies = 10;      // of the samples: the blob, its parts, and those of a fit
 
 ByteVector bytes_of(const Json& value) {

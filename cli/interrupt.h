@@ -9,7 +9,7 @@ void catch_interrupts();
 /// The signals end the process again.
 void release_interrupts();
 bool interrupted();
-/// As a signal: interrupted() is true from now on.
+/// Has the effect of a signal: interrupted() is true from now on.
 void interrupt();
 
 }  // namespace kaiseki::cli

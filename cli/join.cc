@@ -76,7 +76,7 @@ int run_command(const JoinCommand& c) {
   std::printf("%s results accepted, %s refused, %s tickets failed\n",
               format_count(counts.accepted).c_str(), format_count(counts.refused).c_str(),
               format_count(counts.failed).c_str());
-  if (counts.abandoned > 0) {  // a function may still run, and use what the end destroys
+  if (counts.abandoned > 0) {  // a function may still run, and use objects that exit destroys
     std::fflush(nullptr);
     std::_Exit(0);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/page.h"
 
-// Included as raw bytes. As an array of numbers, megabytes would take the compiler minutes and
-// gigabytes.
+// The page is included as raw bytes. An array of numbers of this size would take the compiler
+// minutes, and gigabytes of memory.
 __asm__(
     ".section .rodata\n"
     ".hidden kaiseki_page, kaiseki_page_end\n"

@@ -17,8 +17,9 @@ struct PoolGridResult {
   std::string summary;
 };
 
-/// As search_grid(). Computes alone without nodes, and what no node finishes in time. Prints where
-/// nodes can join, unless `quiet`. Throws Error after Ctrl-C.
+/// As search_grid(), over nodes. Without nodes, this machine computes alone. It also computes the
+/// tickets that no node finishes in time. Prints where nodes can join, unless `quiet`. Throws Error
+/// after Ctrl-C.
 PoolGridResult search_grid_on_pool(const PoolCommand& pool, std::string_view model,
                                    const std::vector<GridCandidate>& candidates,
                                    const GridData& data, bool quiet);

@@ -74,7 +74,7 @@ std::string token_of(const fs::path& file) {
   if (made < 0) fail("cannot make", file);
   const bool written = ::write(made, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   ::close(made);
-  // Of processes that start at the same time, the first gives its token to all.
+  // If several processes start at the same time, all use the token of the first.
   const bool linked = written && (::link(temporary.c_str(), file.c_str()) == 0 || errno == EEXIST ||
                                   ::rename(temporary.c_str(), file.c_str()) == 0);
   const int error = errno;

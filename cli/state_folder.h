@@ -28,9 +28,9 @@ std::string read_token(const std::filesystem::path& file);
 struct TokenOption {
   std::string name, file;
 };
-/// The token to send to the coordinator at `url`: the one in the option's file. Without a file, for
-/// a coordinator on this machine, the one in the file `own` of KAISEKI_STATE_DIR. Throws Error if a
-/// token would leave this machine unencrypted.
+/// Returns the token for the coordinator at `url`. It is in the option's file. Without this option,
+/// the token for a coordinator on this machine is in the file `own` of KAISEKI_STATE_DIR. Throws
+/// Error if a token would leave this machine unencrypted.
 std::string token_for(const dist::CoordinatorUrl& url, const TokenOption& given,
                       const std::string& own);
 

@@ -37,7 +37,7 @@ void add_to(Number& sum, Number value) {
     throw Error(message("summary", "a sum of all layers reaches 2^63"));
 }
 
-/// "in 3 parts", "as it is", or what a pass does to fit.
+/// Returns "in 3 parts", "as it is", or the measures by which a pass fits.
 std::string plan_text(const nn::TrainingPrediction& found) {
   if (found.missing != 0)
     return "a pass does not fit: " + format_bytes(found.missing) +
@@ -56,16 +56,16 @@ std::string plan_text(const nn::TrainingPrediction& found) {
   return parts.empty() ? "a pass fits as it is" : join(parts, "; ");
 }
 
-/// Where tensors wait that leave the device.
+/// The place of tensors that left the device.
 const char* place_outside(Device device) { return device.is_cpu() ? "files" : "host"; }
 
-/// Where the tensors of a layer are until the backward pass needs them.
+/// The place of a layer's tensors until the backward pass needs them.
 const char* place_of(const nn::LayerPrediction& layer, Device device) {
   if (layer.out != 0) return place_outside(device);
   return layer.again ? "nowhere" : "device";
 }
 
-/// How a layer runs if it does not run as with enough memory.
+/// Describes how a layer runs with this plan. Empty: as with enough memory.
 std::string plan_text(const nn::LayerPrediction& layer, Device device) {
   const std::string place = place_outside(device);
   std::vector<std::string> parts;

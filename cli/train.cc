@@ -87,8 +87,8 @@ void complete(DataFlags& data, const WeightsInfo& info, const nn::Recipe& recipe
   if (!data.resize) data.resize = static_cast<int>(recipe.resize.value_or(0));
 }
 
-/// Loads weights. Layers that do not fit the network are reported and initialized, and the classes
-/// with them.
+/// Loads weights. Reports and initializes layers that do not fit the network. If there are any,
+/// the returned information has no class names.
 WeightsInfo start_from(const std::string& weights, nn::Network& network) {
   nn::LoadReport report;
   WeightsInfo info = load_weights_for(weights, network, &report);

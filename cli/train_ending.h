@@ -31,7 +31,7 @@ struct TrainRun {
 /// save weights that are not finite, or that are those of a trial.
 void run(const TrainRun& run);
 
-/// Saves what the options ask for and prints where it is. Throws Error if a file cannot be written.
+/// Saves the files of the options, and prints their names. Throws Error if one cannot be written.
 void finish(const TrainRun& run);
 
 }  // namespace kaiseki::cli

@@ -10,7 +10,7 @@ elseif(KAISEKI_SANITIZE MATCHES address) # Every tested machine has AVX2. A mach
   string(APPEND KAISEKI_HIGHWAY_WITHOUT "|HWY_AVX3")
 endif()
 if(KAISEKI_NATIVE)
-  # One of the sets of the kernels, not all that the CPU has. The compiler's set must be the one of Highway's best
+  # Uses one of the kernels' sets, not all instructions of the CPU. The compiler's set must be the one of Highway's best
   # kernels. Without contraction to FMA, code outside the kernels computes the same bits as elsewhere.
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_FLAGS -march=native)

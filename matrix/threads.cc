@@ -180,7 +180,7 @@ ThreadTeam& team() {
     found = team_instance.get();
     team_ready.store(found, std::memory_order_release);
   }
-  // Not under the lock, because the log sink may use the team.
+  // Logs after the lock was released, because the log sink may use the team.
   if (!problem.empty()) log_warning_once(problem);
   return *found;
 }

@@ -11,7 +11,7 @@
 
 namespace kaiseki::nn {
 
-/// Tensors that left the device begin to come back so many steps before they are used.
+/// Tensors that left the device begin to come back this number of steps before their use.
 inline constexpr size_t kStepsAhead = 2;
 
 struct ExecutionPlanOptions {
@@ -37,15 +37,16 @@ struct PlanStep {
   std::vector<int> dead_again = {};     // values that nothing reads after the output is recomputed
 };
 
-/// Times count the forward steps, and then the backward steps: time `steps - 1` is the last forward
-/// step, and time `steps` is its backward step.
+/// Times count the forward steps, and then the backward steps. Time `steps - 1` is the last forward
+/// step. Time `steps` is its backward step.
 struct ExecutionPlan {
   ExecutionPlanOptions options;
   std::vector<PlanStep> steps;
-  /// By value: the times of the steps that read or write it, and those of its gradient.
+  /// For each value, the times of the steps that read or write it, and of those that use its
+  /// gradient.
   std::vector<std::vector<size_t>> uses, gradient_uses;
-  std::vector<bool> needs_gradient;  // by value
-  /// By value: it stays in memory for the backward pass, but its step could compute it again.
+  std::vector<bool> needs_gradient;  // for each value
+  /// For each value, whether it stays in memory though its step could compute it again.
   std::vector<bool> droppable;
   std::vector<int> outputs;  // values, in the order of Graph::outputs
   /// The step of the loss that computes the first output as its probabilities.

@@ -7,8 +7,8 @@
 
 namespace kaiseki::nn {
 
-/// The initializer under `key`. If there is none, `otherwise`. If that has no value, the key is
-/// required. Throws ParseError.
+/// Returns the initializer under `key`, or `otherwise` if there is none. If `otherwise` has no
+/// value, the key is required. Throws ParseError.
 Initializer read_initializer(LayerParams& params, std::string_view key,
                              const std::optional<Initializer>& otherwise);
 

@@ -73,7 +73,7 @@ struct ForwardPass {
   FusedActivation activation;      // applied if fuses_activation()
   FusedPooling pooling;            // applied if fuses_pooling()
   bool may_overwrite = false;      // the output may take the first input's storage
-  bool save_for_backward = false;  // a backward pass follows: store in `saved` what it needs
+  bool save_for_backward = false;  // a backward pass follows: store its tensors in `saved`
   std::vector<Tensor>& saved;
   const SumOverMachines* sum = nullptr;  // if statistics are those of several machines
 };

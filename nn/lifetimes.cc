@@ -92,8 +92,8 @@ class Lifetimes {
     return kept;
   }
 
-  /// By value: the step whose backward step reads it first, itself or to compute another value
-  /// again.
+  /// For each value, the step whose backward step reads it first. A backward step also reads a
+  /// value to compute another value again.
   std::vector<std::optional<size_t>> find_first_readers() const {
     std::vector<std::optional<size_t>> first(values_);
     for (size_t i = plan_.steps.size(); i-- > 0;) {

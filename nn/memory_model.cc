@@ -85,7 +85,7 @@ class PassMemory {
     if (plan_.options.backward)
       for (size_t i = plan_.steps.size(); i-- > 0;)
         run(plan_.backward_time(i), i, &PassMemory::backward);
-    // They come back for the optimizer.
+    // Weights, gradients and slots that are outside come back for the optimizer.
     for (const NodeWeights& of : weights_)
       for (const Block* block : {&of.values, &of.gradients})
         if (block->outside) steps[std::min(of.uses[0], steps.size() - 1)].in += block->bytes;
@@ -100,7 +100,7 @@ class PassMemory {
   }
 
  private:
-  /// A tensor. One that came back unchanged leaves without a copy.
+  /// A tensor. If it came back and did not change, it leaves again without a copy.
   struct Block {
     uint64_t bytes = 0;
     bool outside = false, copied = false;
@@ -202,8 +202,8 @@ class PassMemory {
     outside_ += block.bytes;
   }
 
-  /// Other tensors leave the device, the one that is needed last first. About half of the tensors
-  /// of a step in pieces are copied to the device, and half back.
+  /// Other tensors leave the device. The tensor that is needed last leaves first. If a step runs in
+  /// pieces, about half of its tensors are copied to the device, and half back.
   void swap(size_t time, size_t i, uint64_t bytes, StepMemory& step) {
     std::vector<Block*> own = blocks_of(time, i);
     for (Block* block : weights_of(time)) own.push_back(block);

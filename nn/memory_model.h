@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The memory model: predicts the bytes that a pass through a network needs, from the shapes and the
-// lifetimes of its plan.
+// The memory model predicts the bytes that a pass through a network needs. It uses the shapes and
+// the lifetimes of the pass's plan.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace kaiseki::nn {
 
 /// The bytes of a step of a pass.
 struct StepMemory {
-  uint64_t peak = 0;       // the highest sum
+  uint64_t peak = 0;       // the highest sum of bytes during the step
   uint64_t own = 0;        // the tensors and weights that the step reads or writes
   uint64_t piece = 0;      // the smallest piece of the step
   uint64_t out = 0;        // bytes that leave the device for this step
-  uint64_t in = 0;         // bytes that it needs and that left before
+  uint64_t in = 0;         // bytes that left earlier and come back for this step
   bool in_pieces = false;  // its own tensors do not fit
 };
 
@@ -29,7 +29,7 @@ struct MemoryRoom {
 };
 
 /// Returns the memory of each step of a pass, in the order of the plan's times. Peaks count inputs,
-/// values, gradients of values, and what layers save. Parameters, their gradients and workspace are
+/// values, gradients of values, and saved tensors. Parameters, their gradients and workspace are
 /// not included. `rounded` gives the bytes that a tensor takes (Allocator::rounded()). If a step
 /// finds no room, tensors that are needed last leave the device, as in Swapping.
 std::vector<StepMemory> predict_memory(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
@@ -43,7 +43,7 @@ struct FullestStep {
     uint64_t bytes = 0;
   };
   uint64_t bytes = 0;
-  uint64_t own = 0;  // at most so many are the step's own, with its weights and gradients
+  uint64_t own = 0;  // an upper bound of the step's own bytes, with its weights and gradients
   /// Values that stay, and that their steps can compute again.
   std::vector<Droppable> droppable = {};
 };
@@ -58,13 +58,14 @@ uint64_t idle_weight_bytes(const Graph& graph, const std::function<uint64_t(uint
 uint64_t predict_peak(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                       const std::function<uint64_t(uint64_t)>& rounded);
 
-/// The parts of equal size in which a minibatch must run, so that a pass fits `room` bytes. 1 if
+/// The number of equal parts in which a minibatch must run, so that a pass fits `room` bytes. 1 if
 /// the plan has a layer that couples the samples of a batch.
 int64_t parts_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch, uint64_t room,
                        const std::function<uint64_t(uint64_t)>& rounded);
 
-/// `batch` if its pass needs at most `room` bytes. Otherwise the most samples whose pass needs
-/// three quarters of `room`, at least one. The last quarter is for the workspace of convolutions.
+/// Returns `batch` if its pass needs at most `room` bytes. Otherwise returns the most samples whose
+/// pass needs at most three quarters of `room`, and at least one sample. The last quarter is for
+/// the workspace of convolutions.
 int64_t samples_that_fit(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          uint64_t room, const std::function<uint64_t(uint64_t)>& rounded);
 

@@ -138,17 +138,17 @@ class Network {
   uint64_t random_position() const;
   void set_random_position(uint64_t position);
 
-  /// A pass over `batch` samples runs in the device's memory if it is divided into this many parts,
-  /// of about the same size. 1 if the device has no limit, or if samples depend on each other
-  /// (batch normalization in training).
+  /// The number of parts, of about the same size, into which `batch` samples must be divided. A
+  /// pass over a part then runs in the device's memory. 1 if the device has no limit, or if samples
+  /// depend on each other (batch normalization in training).
   int64_t parts_of_batch(int64_t batch, Phase phase);
   /// Predicts a training pass of `batch` samples, with the memory that is free now.
   PassPrediction predict_pass(int64_t batch);
-  /// The predicted seconds of this pass by what the tuner knows now, or 0 if it fits the device.
+  /// Predicts the seconds of this pass with the tuner's present times, or 0 if it fits the device.
   double predict_seconds(int64_t batch);
 
-  /// Calls `ready` in each backward() with the gradients of a layer after their last change, from
-  /// the last layer to the first. At the end, calls it for gradients that the pass does not reach.
+  /// Each backward() calls `ready` with the gradients of a layer, after their last change. The last
+  /// layer comes first. Gradients that the pass does not reach come at the end.
   /// Empty: no calls.
   void set_gradient_hook(GradientHook ready);
   /// Batch normalization in training uses the statistics of all machines. Empty: its own.

@@ -88,8 +88,8 @@ PassPrediction NetworkImpl::predict_pass(const ExecutionPlanOptions& options, in
           })};
 }
 
-/// The limits of a plan, with what the tuner knows now. It may have measured convolutions after the
-/// plan was chosen.
+/// The limits of a plan, with the tuner's present times. The tuner may have measured convolutions
+/// after the plan was chosen.
 PassLimits NetworkImpl::limits_of(const FittedPlan& fits, int64_t batch) const {
   return {.batch = batch,
           .room = fits.room,

@@ -46,7 +46,7 @@ struct NetworkImpl {
   std::map<const ExecutionPlan*, SwapHistory> swaps;
   std::optional<ForwardRun> last;
   bool has_weights = false;
-  LayerTimer timer;  // empty: no times
+  LayerTimer timer;  // empty: no times are reported
   GradientHook gradient_hook;
   SumOverMachines statistics_sum;     // empty: statistics of this machine
   GatherOverMachines gather_factors;  // empty: gradients of this machine
@@ -60,7 +60,7 @@ struct NetworkImpl {
   PassPrediction predict_pass(const ExecutionPlanOptions& options, int64_t batch);
   double predict_seconds(const ExecutionPlanOptions& options, int64_t batch);
   uint64_t input_bytes(int64_t batch) const;
-  /// Nothing if there is no limit. `backward`: counts gradients that do not exist yet.
+  /// Returns nothing if there is no limit. `backward`: counts gradients that do not exist yet.
   std::optional<DeviceRoom> room(bool backward) const;
   FittedPlan fit(const ExecutionPlan& whole, int64_t batch, const DeviceRoom& room) const;
   PassLimits limits_of(const FittedPlan& fits, int64_t batch) const;

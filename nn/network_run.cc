@@ -37,8 +37,8 @@ struct Gradient {
   }
 };
 
-/// Reports the time from its construction to end(). On the CPU, operations are over when they
-/// return, and copies to and from files go on.
+/// Reports the time from its construction to end(). On the CPU, operations have ended when they
+/// return, but copies to and from files may still run.
 class LayerClock {
  public:
   LayerClock(const NetworkImpl& network, const PlanStep& step, bool backward) : network_(network) {

@@ -11,14 +11,14 @@
 
 namespace kaiseki::nn {
 
-/// A step begins when the one before it and the copies for it have ended. Each direction of the
-/// link has one copy at a time. A step's tensors come in after others have left to make room.
+/// A step begins when the step before it and its own copies have ended. Each direction of the link
+/// has one copy at a time. A step's tensors come in after others have left to make room.
 class PassTimeline {
  public:
   explicit PassTimeline(const LinkRates& link) : link_(link) {}
 
-  /// The next step. `compute`: seconds without copies. `out` and `in`: bytes that leave the device
-  /// to make room for the step, and bytes that it needs.
+  /// Adds the next step. `compute`: seconds without copies. `out`: bytes that leave the device to
+  /// make room for the step. `in`: bytes that come back for it.
   void add(double compute, uint64_t out, uint64_t in) {
     double begin = end_, room = link_.overlaps ? begins_[0] : end_;
     for (const auto& [bytes, rate, copied] :

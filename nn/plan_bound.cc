@@ -17,7 +17,7 @@ struct Again {
   double bytes = 0, seconds = 0;
 };
 
-/// The values that can be computed again, those with the shortest time for a byte first.
+/// The values that can be computed again. Values with the shortest time for a byte come first.
 std::vector<Again> cheapest_first(const ExecutionPlan& plan, const FullestStep& fullest,
                                   const std::vector<StepTime>& times) {
   std::vector<std::optional<size_t>> producers(plan.uses.size());
@@ -32,10 +32,10 @@ std::vector<Again> cheapest_first(const ExecutionPlan& plan, const FullestStep& 
   return all;
 }
 
-/// Divides the bytes beyond the room between computing again and copying.
+/// A division of the bytes beyond the room between computing again and copying.
 struct Division {
   double again = 0;  // seconds of computing again
-  double bytes = 0;  // that leave and come back
+  double bytes = 0;  // bytes that leave and come back
 };
 
 class BoundSearch {
@@ -43,7 +43,7 @@ class BoundSearch {
   BoundSearch(double compute, const std::optional<LinkRates>& link)
       : compute_(compute), link_(link) {}
 
-  /// The shortest time of the divisions between two, in which both change linearly.
+  /// Considers all divisions between these two. Both numbers change linearly between them.
   void consider(const Division& from, const Division& to) {
     consider(from);
     consider(to);
@@ -69,7 +69,7 @@ class BoundSearch {
   double computing(const Division& division) const {
     return compute_ + division.again + (link_ ? 2 * link_->slows * division.bytes : 0);
   }
-  /// In the slower direction.
+  /// The seconds of copying in the slower direction.
   double copying(const Division& division) const {
     return division.bytes / std::min(link_->to_host, link_->to_device);
   }

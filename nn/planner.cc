@@ -167,8 +167,8 @@ class ExecutionPlanner {
     }
   }
 
-  /// By value: a gradient comes back to it. Gradients begin at the losses, or without losses at the
-  /// first output.
+  /// For each value, whether a gradient reaches it. Gradients begin at the losses. Without losses,
+  /// they begin at the first output.
   std::vector<bool> find_reached() const {
     std::vector<bool> reached(values_);
     if (!plan_.options.loss) reached[static_cast<size_t>(plan_.outputs[0])] = true;

@@ -26,7 +26,7 @@ uint64_t parameter_bytes(const Graph& graph) {
   return 2 * sizeof(float) * static_cast<uint64_t>(elements);
 }
 
-/// `fitted` with what it makes other than `whole`. `parts`: the passes of a training step.
+/// Describes by layers how `fitted` differs from `whole`. `parts`: the passes of a training step.
 std::map<std::string, LayerPrediction> layers_of(const Graph& graph, const ExecutionPlan& whole,
                                                  const FittedPlan& fitted, int64_t parts,
                                                  const PassLimits& limits) {

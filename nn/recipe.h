@@ -41,7 +41,7 @@ Recipe default_recipe();
 /// The next functions take a recipe that completed(..., default_recipe()) returned.
 double learning_rate_of(const Recipe& recipe);
 OptimizerOptions optimizer_of(const Recipe& recipe);
-/// `samples`: of an epoch.
+/// `samples` is the number of samples of an epoch.
 Schedule schedule_of(const Recipe& recipe, int64_t samples);
 
 }  // namespace kaiseki::nn

@@ -28,7 +28,7 @@ uint64_t idle_bytes(const Graph& graph, const PassLimits& limits) {
   return limits.slots + idle_weight_bytes(graph, limits.rounded, smallest_outside(limits.room));
 }
 
-/// The room for the pass's tensors. Half of it if idle tensors take more, because they can leave.
+/// The room for the pass's tensors. At least half of all room, because idle tensors can leave.
 uint64_t beside(uint64_t room, uint64_t idle) {
   return std::max(room - std::min(room, idle), room / 2);
 }
@@ -73,7 +73,7 @@ class RecomputationSearch {
     double backward = 0;  // seconds of the backward pass, without the link
   };
 
-  /// A value that can be dropped, with the memory that this saved for its time at the last trial.
+  /// A value that can be dropped, with gain_of() its last trial.
   struct Candidate {
     size_t value = 0;
     double gain = 0;
@@ -105,7 +105,7 @@ class RecomputationSearch {
     fitted.missing = beyond(fitted.peak + idle_, limits_.room);
   }
 
-  /// Adds what the copies of tensors that leave the device take.
+  /// Adds the time of the copies of tensors that leave the device.
   void add_link(FittedPlan& fitted) {
     if (!limits_.rates.link || fitted.peak + idle_ <= limits_.room) return;
     const std::vector<StepMemory> steps =
@@ -124,7 +124,7 @@ class RecomputationSearch {
       }
       ++fitted.in_pieces;
       const StepPieces pieces = pieces_.of(fitted.plan, time, step);
-      const uint64_t copied = step.own / 2;  // by the pieces, in each direction
+      const uint64_t copied = step.own / 2;  // bytes that the pieces copy in each direction
       const double slower = 2 * limits_.rates.link->slows * static_cast<double>(copied);
       timeline.add(compute[time] + pieces.seconds - pieces.compute + slower, step.out - copied,
                    step.in - copied);
@@ -145,7 +145,7 @@ class RecomputationSearch {
     return seconds;
   }
 
-  /// The plan with one value dropped, or kept.
+  /// Tries the plan with this value dropped, or kept.
   Trial with(size_t value, bool dropped) {
     Trial trial{.fitted = {.plan = found_.fitted.plan}};
     const bool before = dropped_[value];
@@ -158,7 +158,7 @@ class RecomputationSearch {
 
   bool is_droppable(size_t value) const { return found_.fitted.plan.droppable[value]; }
 
-  /// Bytes of excess less, for each second more.
+  /// The bytes of excess that the trial saves, for each second that it adds.
   double gain_of(const Trial& trial) const {
     return (found_.excess - trial.excess) / std::max(trial.backward - found_.backward, 1e-9);
   }
@@ -178,8 +178,8 @@ class RecomputationSearch {
     return drop_best();
   }
 
-  /// Gains mostly become smaller with each value that is dropped. So a value is the best if its
-  /// gain now is more than the earlier gains of all others.
+  /// Each dropped value usually reduces the gains of the others. A value is therefore the best if
+  /// its present gain is at least the earlier gains of all others.
   bool drop_best() {
     while (!candidates_.empty()) {
       std::pop_heap(candidates_.begin(), candidates_.end(), by_gain);
@@ -200,8 +200,8 @@ class RecomputationSearch {
     return false;
   }
 
-  /// Keeps a dropped value if this needs no more memory: many values that are computed again at one
-  /// time need more than they save. Takes the value that saves most time.
+  /// Keeps a dropped value if this needs no more memory. Many values that are computed again at one
+  /// time may need more memory than they save. Takes the value that saves the most time.
   bool keep_one() {
     std::optional<std::pair<size_t, Trial>> best;
     for (size_t v = 0; v < dropped_.size(); ++v) {
@@ -219,11 +219,11 @@ class RecomputationSearch {
 
   const Graph& graph_;
   const PassLimits& limits_;
-  const uint64_t idle_;  // bytes that can leave, beside the pass's tensors
+  const uint64_t idle_;  // bytes that can leave, without the pass's tensors
   const uint64_t goal_;  // bytes
   const std::vector<StepTime> times_;
   PieceTimes pieces_;
-  double forward_ = 0, backward_ = 0;  // seconds of the passes, without what is computed again
+  double forward_ = 0, backward_ = 0;  // seconds of the passes, without computing again
   std::vector<bool> dropped_;
   Trial found_;
   std::vector<Candidate> candidates_;  // a heap by gain
@@ -236,7 +236,7 @@ FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLim
   RecomputationSearch first(graph, plan, limits, room);
   const FittedPlan whole = first.of_given_plan();
   FittedPlan best = first.run();
-  // With a link, it may be fastest to compute only so much again that the rest is moved in time.
+  // With a link, a plan that computes less again and moves the rest may be the fastest.
   for (const double factor : kOtherRooms) {
     const double goal = factor * static_cast<double>(room);
     if (!limits.rates.link || goal >= static_cast<double>(whole.peak)) break;
@@ -244,7 +244,7 @@ FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLim
         RecomputationSearch(graph, plan, limits, static_cast<uint64_t>(goal)).run();
     if (is_better(other, best)) best = other;
   }
-  // The rates decide which values are dropped first. With other rates the search may find a fit.
+  // The rates determine the order in which values are dropped. Other rates may lead to a fit.
   for (const double factor : kOtherRates) {
     if (best.missing == 0) break;
     PassLimits others = limits;

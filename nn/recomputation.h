@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recomputation: which values a pass frees and computes again in its backward pass, so that its
-// tensors fit the device. The alternative is to let tensors leave the device. A time model decides.
+// Recomputation: chooses the values that a pass frees, and computes again in its backward pass. Its
+// tensors then fit the device. Tensors may leave the device instead. A time model decides.
 #pragma once
 
 #include <algorithm>
@@ -15,24 +15,24 @@
 
 namespace kaiseki::nn {
 
-/// A plan, and what the models predict for it.
+/// A plan, and the predictions of the models for it.
 struct FittedPlan {
   ExecutionPlan plan;
-  uint64_t peak = 0;       // bytes, if no tensor leaves the device
-  uint64_t on_device = 0;  // bytes of the most that is on the device at a time, without weights
-  uint64_t room = 0, slots = 0;  // that the plan was chosen for, as in PassLimits
+  uint64_t peak = 0;             // bytes, if no tensor leaves the device
+  uint64_t on_device = 0;        // the most bytes that are on the device at a time, without weights
+  uint64_t room = 0, slots = 0;  // the limits of the plan, as in PassLimits
   uint64_t leaves = 0;           // bytes that are copied from the device
   int64_t in_pieces = 0;         // steps whose own tensors do not fit; each runs in pieces
-  uint64_t missing = 0;          // bytes that the pass needs beyond the room, even so
+  uint64_t missing = 0;          // bytes that the plan needs beyond the room; 0: the plan can run
   double seconds = 0;            // of the forward and the backward pass
   /// Seconds that no plan can go below, by the same model. Nothing if everything fits as it is, or
   /// if no plan can run.
   std::optional<double> bound = {};
 };
 
-/// Chooses the values that the backward pass computes again. Starts with none, and adds the value
-/// that saves most memory for its time, until the pass fits. Returns the fastest plan that the
-/// search found. If none can run, returns the plan with the fewest missing bytes.
+/// Chooses the values that the backward pass computes again. Starts with none. Adds the value that
+/// saves the most memory for its time, until the pass fits. Returns the fastest plan of the search.
+/// If no plan can run, returns the plan with the fewest missing bytes.
 FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits);
 
 /// The predicted seconds of the forward and the backward pass of a plan.
@@ -47,19 +47,20 @@ struct DeviceRoom {
   uint64_t for_pass() const { return bytes - std::min(bytes, weights + slots); }
 };
 
-/// As fit_plan(), with the rates of the device. If not everything fits, an eighth of the room is
-/// for the workspace of convolutions, or its limit if that is less.
+/// As fit_plan(), with the rates of the device. If not everything fits, the workspace gets an
+/// eighth of the room, or its own limit if that is less.
 FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                          const DeviceRoom& room, Device device);
-/// The known times of solvers whose workspace fits beside a plan. `room`: of the plan's tensors.
+/// The known times of solvers whose workspace fits beside a plan. The plan's tensors have `room`.
 KnownSeconds known_seconds_beside(uint64_t room, Device device);
 
-/// idle_weight_bytes() of the device. 0 if its tensors cannot leave.
+/// Returns idle_weight_bytes() of the device, or 0 if its tensors cannot leave.
 uint64_t device_weights(const Graph& graph, Device device);
 
-/// The parts of equal size in which a minibatch runs. Mostly they fit beside all weights
+/// The number of equal parts in which a minibatch runs. Usually a part fits beside all weights
 /// (parts_that_fit()). If weights, gradients and slots take more than half of the room, they may
-/// leave. The time decides then. Without a backward pass, the parts have half of the room.
+/// leave. Then the predicted time decides. Without a backward pass, the parts have at least half of
+/// the room.
 int64_t parts_on_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                         const DeviceRoom& room, Device device);
 

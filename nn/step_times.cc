@@ -30,7 +30,7 @@ class StepTimer {
       time.backward = kBackwardBytes * forward;
       return time;
     }
-    // The products for the gradients of the parameters and of the input are as large.
+    // The products for both gradients, of the parameters and of the input, have the same size.
     if (!shape.parameters.empty()) time.backward += product(ConvDirection::backward_filter);
     if (plan_.needs_gradient[static_cast<size_t>(step.inputs[0])])
       time.backward += product(ConvDirection::backward_data);
@@ -46,7 +46,7 @@ class StepTimer {
     return known_(problem);
   }
 
-  /// By the rates: the longer of the products and of reading and writing.
+  /// The time by the rates: the longer time of multiplying, or of reading and writing.
   double forward_seconds(const PlanStep& step, const LayerShape& shape) const {
     auto elements = static_cast<double>(graph_.shape_of(step.output).elements());
     for (int value : step.inputs)

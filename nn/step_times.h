@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Predicts how long the steps of a pass take. The times of convolutions are those that were
-// measured, if the tuner knows them. All others follow from the rates of the device.
+// Predicts the times of the steps of a pass. If the tuner has measured a convolution, its time is
+// the measured one. All other times follow from the rates of the device.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kaiseki::nn {
 
-/// Seconds. A step without a backward pass has 0.
+/// The seconds of a step. Without a backward pass, `backward` is 0.
 struct StepTime {
   double forward = 0, backward = 0;
 };
@@ -22,10 +22,10 @@ struct StepTime {
 /// The seconds of a convolution, or nothing if they are not known.
 using KnownSeconds = std::function<std::optional<double>(const ConvProblem&)>;
 
-/// Returns what the tuner measured on the device, of solvers with at most this workspace, in bytes.
+/// Returns the tuner's times on the device. Ignores solvers with more workspace, in bytes.
 KnownSeconds known_seconds(Device device, uint64_t workspace = UINT64_MAX);
 
-/// By step of the plan, for `batch` samples. `known` may be empty.
+/// The times of each step of the plan, for `batch` samples. `known` may be empty.
 std::vector<StepTime> step_times(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
                                  const DeviceRates& rates, const KnownSeconds& known);
 

@@ -135,7 +135,7 @@ void Swapping::end_forward() {
   copy_back_weights();
 }
 
-/// Free memory may be divided. The tensor then comes back later, when others can make room.
+/// Free memory may not be in one block. The tensor then comes back later, when others can leave.
 void Swapping::copy_back(const Tensor& tensor) const {
   if (tensor.defined() && tensor.device() == device_ && tensor.buffer().left_device() &&
       tensor.buffer().bytes() <= largest_ && device_.memory().has_room_for(tensor.buffer().bytes()))
@@ -145,7 +145,7 @@ void Swapping::copy_back(const Tensor& tensor) const {
     }
 }
 
-/// Does not copy back for uses after the pass: another thread may then write the gradients.
+/// Copies back nothing for uses after the pass. Another thread may then write the gradients.
 void Swapping::copy_back_weights() const {
   if (!weights_left_) return;
   const size_t end = std::min(now_ + kStepsAhead, 2 * run_.plan->steps.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Swapping: tensors that a pass needs later wait on the host while the device has no room for them.
-// So do weights and their gradients. The tensor that is needed last goes first.
+// Weights and their gradients may wait, too. The tensor that is needed last leaves first.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace kaiseki::nn {
 
 /// The values and saved tensors that left the device in earlier passes of a plan.
 struct SwapHistory {
-  std::vector<char> values, saved;  // by value, and by step
+  std::vector<char> values, saved;  // one flag for each value, and for each step
 };
 
 inline bool can_swap(Device device) { return kHasDevices && tensors_can_leave(device); }
@@ -44,20 +44,20 @@ class Swapping : public Evictor {
     now_ = time;
     kept_ = nullptr;
   }
-  /// This tensor stays on the device in this step too: the gradient of the step's output. Several
-  /// steps can share it.
+  /// Keeps this tensor on the device in this step, too. It is the gradient of the step's output,
+  /// which several steps can share.
   void keep(const Tensor& tensor) { kept_ = tensor.defined() ? &tensor.buffer() : nullptr; }
-  /// After a forward step: tensors that left the device in an earlier pass leave it at once. The
+  /// Called after a forward step. Tensors that left the device in an earlier pass leave it now. The
   /// copy then runs beside the next steps. Copies back the weights of the next two steps, if there
   /// is room.
   void end_forward();
-  /// After a backward step: copies back what the next two steps read, if there is room.
+  /// Called after a backward step. Copies back the tensors of the next two steps, if there is room.
   void end_backward();
 
-  /// If nothing else can leave, and the running operation holds a weight of the step, the step's
-  /// other weights leave: a filter makes room for its gradient.
+  /// The running operation may hold a weight of the step while nothing else can leave. The other
+  /// weights of the step then leave. For example, a filter makes room for its gradient.
   bool evict(uint64_t bytes) override;
-  /// Tensors that left before do not count.
+  /// Adds no tensors that left before.
   void add_idle(IdleBuffers& to) const override;
 
  private:
@@ -80,7 +80,7 @@ class Swapping : public Evictor {
   std::vector<SwappableWeight> weights_;
   std::vector<Tensor*> gradients_;
   uint64_t largest_;   // bytes of a block
-  bool weights_left_;  // some are outside, so the steps copy them back
+  bool weights_left_;  // whether weights are outside; the steps then copy them back
   size_t now_ = 0;
   const Buffer* kept_ = nullptr;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs dlib's k-means once on x.npy of a folder, with the settings of estimators.cc. Prints what
-// vs_ml prints. The copy of the samples to dlib's vectors is not counted.
+// Runs dlib's k-means once on x.npy of a folder, with the settings of estimators.cc. Prints the
+// same line as vs_ml. The copy of the samples to dlib's vectors is not counted.
 //
 //   vs_ml_dlib FOLDER
 #include <dlib/clustering.h>

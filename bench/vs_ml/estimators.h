@@ -18,13 +18,13 @@ struct Data {
 
 struct Outcome {
   int64_t iterations = 0;  // 0 if there are none
-  /// The accuracy, the inertia or such, which both sides must share. It is not timed.
+  /// The quality, such as the accuracy or the inertia. Both sides must agree. It is not timed.
   std::function<double()> quality;
 };
 
 struct Estimator {
   std::string name;
-  /// Runs the fit, or the prediction if the prediction is the work. It is timed.
+  /// Runs the fit. For some estimators, runs the prediction instead. The run is timed.
   std::function<Outcome(const Data& data)> run;
 };
 

@@ -105,7 +105,7 @@ def status_bytes(name):
 
 
 def run_peer(options):
-    """Runs scikit-learn once, and prints what vs_ml prints."""
+    """Runs scikit-learn once, and prints the same line as vs_ml."""
     import warnings
     import numpy as np
     import sklearn.cluster, sklearn.decomposition, sklearn.ensemble, sklearn.linear_model, sklearn.mixture, sklearn.neighbors  # noqa: F401,E401  not timed

@@ -16,13 +16,13 @@ struct SharedFact {
   double value = 0;
 };
 
-/// Data, order, progress, learning rate and parameters of a training.
+/// The facts of a training: its data, order, progress, learning rate and parameters.
 std::vector<SharedFact> facts_of(nn::Updater& updater);
 
-/// A number that differs for most other texts.
+/// Returns a hash of the text. Most other texts have another hash.
 double fact_of(std::string_view text);
 
-/// Throws Error with the name of a fact and a rank whose value differs from that of rank 0.
+/// If a rank's value differs from that of rank 0, throws Error with the fact's name and this rank.
 void expect_agreement(Cluster& cluster, std::span<const SharedFact> facts);
 
 }  // namespace kaiseki::dist

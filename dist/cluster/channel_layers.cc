@@ -15,8 +15,8 @@ namespace {
 
 thread_local Communicator* building = nullptr;
 
-/// [n, all channels, ...] in the order of ranks: the samples of the first rank's channels, then
-/// those of the second rank's.
+/// [n, all channels, ...] in the order of ranks. The samples of the first rank's channels come
+/// first, then those of the second rank's channels.
 class RankOrder {
  public:
   RankOrder(const Communicator& set, int64_t units, const Shape& shape)
@@ -29,7 +29,7 @@ class RankOrder {
     }
   }
 
-  /// By rank, in elements.
+  /// The part of each rank, in elements.
   std::span<const RankPart> parts() const { return parts_; }
   std::vector<RankPart> parts_in_bytes() const {
     std::vector<RankPart> bytes;
@@ -37,7 +37,8 @@ class RankOrder {
     return bytes;
   }
 
-  /// `copy` gets each row of memory: its place in this order and in the tensor, and its length.
+  /// Calls `copy` for each row of memory. The arguments are the row's place in this order, its
+  /// place in the tensor, and its length.
   template <class Copy>
   void each_row(const Copy& copy) const {
     for (size_t rank = 0; rank < parts_.size(); ++rank)

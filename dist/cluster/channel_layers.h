@@ -7,8 +7,8 @@
 namespace kaiseki::dist {
 
 /// Networks that this thread builds while it exists can have these layers:
-///   gather_channels  From the channels of each rank to those of all, `units`. With `sum`, the
-///                    gradients of the ranks are summed.
+///   gather_channels  Joins the channels of all ranks, `units` in total. With `sum`, the gradients
+///                    of the ranks are summed.
 ///   sum_gradients    Its output is its input. The gradients of the ranks are summed.
 /// `set` must outlive the networks. All ranks must run the same passes.
 class ChannelLayers {

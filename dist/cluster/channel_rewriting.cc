@@ -19,7 +19,7 @@ std::string_view channels_setting(const nn::LayerSpec& layer) {
   return {};
 }
 
-/// Layers whose output channel depends on the same channel of their input only.
+/// Returns whether an output channel of the layer depends only on the same channel of its input.
 bool keeps_channels(const nn::LayerSpec& layer) {
   constexpr std::array<std::string_view, 9> kTypes = {"average_pooling",
                                                       "batch_normalization",
@@ -53,7 +53,7 @@ class Rewriting {
   const std::set<std::string>& computed_in_parts() const { return computed_in_parts_; }
 
  private:
-  /// The network's output and its input are whole.
+  /// Decides whether the layer is divided. The network's output is never divided.
   void decide(const nn::LayerSpec& layer) {
     if (!readers_.contains(layer.name)) return;
     const std::string_view setting = channels_setting(layer);
@@ -81,13 +81,13 @@ class Rewriting {
     part_.layers.push_back(std::move(part));
   }
 
-  /// A value of which the gradients of all ranks are summed.
+  /// The name of the value with all channels, whose gradients are summed over all ranks.
   std::string summed(const std::string& value) {
     if (units_.contains(value) && is_read_in_parts_only(value)) return gathered(value);
     return insert(summed_, value, gathered(value), "sum_gradients", Json::object());
   }
 
-  /// The value with all channels.
+  /// The name of the value with all channels.
   std::string gathered(const std::string& value) {
     if (!units_.contains(value)) return value;
     Json params = Json::object();
@@ -96,8 +96,8 @@ class Rewriting {
     return insert(gathered_, value, value, "gather_channels", std::move(params));
   }
 
-  /// Whether each rank has its own part of the gradient: all layers that read the value are
-  /// divided.
+  /// Returns whether all layers that read the value are divided. Each rank then has its own part of
+  /// the gradient.
   bool is_read_in_parts_only(const std::string& value) const {
     return std::ranges::all_of(readers_.at(value), [&](const nn::LayerSpec* reader) {
       return units_.contains(reader->name);
@@ -121,7 +121,7 @@ class Rewriting {
   std::map<std::string, std::vector<const nn::LayerSpec*>> readers_;
   std::map<std::string, int64_t> units_;
   std::set<std::string> names_, computed_in_parts_;
-  std::map<std::string, std::string> gathered_, summed_;  // by value: the layer that gives it
+  std::map<std::string, std::string> gathered_, summed_;  // for each value: the added layer
 };
 
 }  // namespace

@@ -23,11 +23,11 @@
 
 namespace kaiseki::dist {
 
-/// Whether ranks with this device can divide layers. Passes on other devices are planned by the
-/// free memory, so ranks would exchange in different orders.
+/// Returns whether ranks with this device can divide layers. Passes on other devices are planned by
+/// the free memory, so ranks would exchange in different orders.
 bool can_divide_channels(Device device);
 
-/// A pass sends the outputs of divided layers to all ranks of the set, and sums the gradients of
+/// A pass sends the outputs of divided layers to all ranks of the set. It sums the gradients of
 /// their inputs.
 class ChannelSplit {
  public:
@@ -39,9 +39,9 @@ class ChannelSplit {
   /// network's. All ranks of the set must run the same passes, with the same samples.
   nn::Network& network() { return part_; }
 
-  /// The weights and the position of random streams become those of `whole`.
+  /// Copies the weights and the position of random streams from `whole` to network().
   void divide(nn::Network& whole);
-  /// Those of `whole` become those of all ranks. All ranks of the set must call it.
+  /// Copies them from all ranks to `whole`. All ranks of the set must call join().
   void join(nn::Network& whole);
   /// The same for the optimizer's tensors.
   void divide(nn::Network& whole, nn::Optimizer& of_whole, nn::Optimizer& of_part);
@@ -59,7 +59,7 @@ class ChannelSplit {
 
   Communicator& set_;
   std::set<std::string> layers_;          // all of the whole network
-  std::map<std::string, int64_t> units_;  // by layer: its channels, which the ranks divide
+  std::map<std::string, int64_t> units_;  // for each divided layer: its number of channels
   nn::Network part_;
 };
 

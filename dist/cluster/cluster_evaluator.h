@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ClusterEvaluator: evaluates after epochs, each rank a part of the data.
+// ClusterEvaluator: evaluates after epochs. Each rank computes a part of the data.
 #pragma once
 
 #include <memory>

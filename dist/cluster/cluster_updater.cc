@@ -66,7 +66,7 @@ ClusterUpdater::Result ClusterUpdater::update() {
   }
 }
 
-/// Ranks that differ in one of these would wait for each other, or train with other numbers.
+/// Ranks that differ in one of these facts would wait for each other, or train differently.
 void ClusterUpdater::expect_agreement() {
   std::vector<SharedFact> facts = facts_of(*this);
   facts.push_back({"kind of exchange", 4.0 * static_cast<double>(factors_) +
@@ -76,7 +76,7 @@ void ClusterUpdater::expect_agreement() {
   dist::expect_agreement(cluster_, facts);
 }
 
-/// Devices of several kinds may round differently.
+/// All ranks get the weights of rank 0. Devices of several kinds may round differently.
 void ClusterUpdater::share_weights() {
   const std::vector<nn::State> slots = optimizer().states(network().parameters());
   IdleTensors idle(network().device());
@@ -87,7 +87,7 @@ void ClusterUpdater::share_weights() {
   for (nn::State one : slots) broadcast(cluster_.ranks(), bytes_of(one.value));
 }
 
-/// All ranks must exchange in the same way, so they agree on it.
+/// The ranks agree on the way of the exchange, because it must be the same on all ranks.
 void ClusterUpdater::begin() {
   expect_agreement();
   share_weights();
@@ -151,7 +151,7 @@ ClusterUpdater::Result ClusterUpdater::pass(const nn::Batch& part, int64_t first
   return {run.loss, run.output, part.labels};
 }
 
-/// All ranks call it, also those without samples.
+/// All ranks call this function, also ranks without samples.
 void ClusterUpdater::choose_parts(int64_t size, int64_t samples) {
   if (std::exchange(samples_of_parts_, samples) == samples) return;
   parts_ = size > 0 ? network().parts_of_batch(size, nn::Phase::train) : 1;
@@ -160,7 +160,7 @@ void ClusterUpdater::choose_parts(int64_t size, int64_t samples) {
   is_divided_ = divided != 0;
 }
 
-/// Only the last part sends gradients, which are then complete.
+/// Only the last part sends gradients, because they are complete then.
 ClusterUpdater::Result ClusterUpdater::passes(const nn::Batch& batch, int64_t samples,
                                               bool overlaps) {
   const int64_t size = batch.labels.dim(0), first = iterator().share().first(samples);
@@ -233,7 +233,7 @@ void ClusterUpdater::average_states(double share) {
   }
 }
 
-/// One message for the loss, the end of the training, and the outputs and labels of each sample.
+/// Sends one message with the loss, the wish to stop, and the outputs and labels of each sample.
 ClusterUpdater::Result ClusterUpdater::share_results(const Result& own, int64_t samples) {
   const int64_t values = network().output_shape().elements();  // of a sample's output
   std::vector<RankPart> parts;

@@ -14,16 +14,16 @@ namespace kaiseki::dist {
 
 struct ClusterTrainingOptions {
   ExchangeOptions exchange = {};
-  /// Batch normalization uses the statistics of the whole minibatch. If a minibatch has fewer
-  /// samples than ranks, it does not.
+  /// Batch normalization uses the statistics of the whole minibatch. A minibatch with fewer samples
+  /// than ranks is an exception.
   bool sync_batch_norm = false;
-  /// Called once a step. If it returns true on any rank, stopped() is true on all of them after
-  /// this step.
+  /// Called once a step. If it returns true on any rank, stopped() is true on all ranks after this
+  /// step.
   std::function<bool()> stop = {};
 };
 
-/// All ranks must have the same network, optimizer, data and schedule. The first update() throws
-/// Error with a rank that differs. Weights are those of rank 0.
+/// All ranks must have the same network, optimizer, data and schedule. If a rank differs, the first
+/// update() throws Error with this rank. All ranks start with the weights of rank 0.
 /// The gradients equal those of one machine with the whole minibatch, up to the order of sums. The
 /// statistics of batch normalization are those of a rank's own samples, unless sync_batch_norm is
 /// set. The running statistics are averaged over the ranks. The same cluster gives the same bits in
@@ -38,7 +38,7 @@ class ClusterUpdater : public nn::Updater {
   ~ClusterUpdater() override;
 
   /// Returns the loss and the outputs of the whole minibatch, on every rank. After an error, the
-  /// process must end: Cluster::fail().
+  /// process must end with Cluster::fail().
   Result update() override;
   bool computes_alone() const override { return false; }
 
@@ -66,12 +66,12 @@ class ClusterUpdater : public nn::Updater {
   bool sync_batch_norm_;
   ClusterWire wire_;
   bool begun_ = false;
-  /// Because of a rank's memory, its samples run in parts.
+  /// The samples of a rank run in parts if its memory requires it.
   int64_t samples_of_parts_ = 0, parts_ = 1;
-  bool is_divided_ = false;  // on any rank
+  bool is_divided_ = false;  // whether the samples of any rank run in parts
   FactorUse factors_;
   bool stopped_ = false;
-  bool tensors_stay_ = true;  // on all ranks, in their places in host memory
+  bool tensors_stay_ = true;  // whether tensors of all ranks keep their places in host memory
 };
 
 }  // namespace kaiseki::dist

@@ -16,7 +16,7 @@ constexpr int64_t kSmall = 4096;
 /// The next segment travels while the last one is added.
 constexpr int64_t kSegment = 1 << 16;
 
-/// Halves have no infinity here: it becomes NaN, so that training stops.
+/// An infinite value becomes NaN as a half, so that training stops.
 constexpr uint16_t kNotFinite = 0x7e00;
 uint16_t to_wire(float value) { return std::isfinite(value) ? to_half(value) : kNotFinite; }
 float from_wire(uint16_t half) { return half == kNotFinite ? NAN : from_half(half); }
@@ -27,7 +27,7 @@ void add(std::span<float> to, const float* values) {
   for (size_t i = 0; i < to.size(); ++i) to[i] += values[i];
 }
 
-/// Values as they travel. f32 needs no copy.
+/// Values in the type of messages. f32 needs no copy.
 class Outgoing {
  public:
   Outgoing(std::span<const float> values, ClusterWire wire) {
@@ -46,10 +46,10 @@ class Outgoing {
   ByteView bytes_;
 };
 
-/// A segment on its way to this rank.
+/// A segment that this rank receives.
 class Incoming {
  public:
-  /// `memory`: where it arrives, unless it can arrive at `to`.
+  /// The segment arrives at `to` if possible, else at `memory`.
   Incoming(Communicator& ranks, int from, std::span<float> to, ClusterWire wire, bool adds,
            ByteVector& memory)
       : to_(to), wire_(wire), adds_(adds), memory_(memory) {
@@ -77,11 +77,11 @@ class Incoming {
   std::unique_ptr<Transfer> transfer_;
 };
 
-/// One step around the ring: sends a part to the next rank and takes another one from the rank
-/// before, in segments.
+/// One step around the ring. It sends a part to the next rank, and receives another part from the
+/// rank before. Parts are sent in segments.
 class RingStep {
  public:
-  /// `parts`: of each rank.
+  /// `parts` has one part for each rank.
   RingStep(Communicator& ranks, std::span<float> values, std::span<const RankPart> parts,
            ClusterWire wire)
       : ranks_(ranks), values_(values), parts_(parts), wire_(wire) {}

@@ -10,19 +10,19 @@
 
 namespace kaiseki::dist {
 
-/// How values travel. Sums are always added in f32.
+/// The type of values in messages. Sums are always added in f32.
 enum class ClusterWire : uint8_t { f32, f16 };
 
-/// The part of `count` values that belongs to a rank: they are divided evenly, in order.
+/// The part of `count` values that belongs to a rank. The values are divided evenly, in order.
 struct RankPart {
   int64_t first = 0, count = 0;
 };
 RankPart part_of_rank(int64_t count, int rank, int ranks);
 
 /// Replaces the values by the sums over all ranks. Large arrays go around a ring (Patarasuk and
-/// Yuan 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations"), small ones
-/// by recursive doubling, always as f32. With f16, values beyond 65504 become 65504. Infinity and
-/// NaN become NaN.
+/// Yuan 2009, "Bandwidth optimal all-reduce algorithms for clusters of workstations"). Small arrays
+/// are summed by recursive doubling, always as f32. With f16, values beyond 65504 become 65504.
+/// Infinity and NaN become NaN.
 void all_reduce(Communicator& ranks, std::span<float> values, ClusterWire wire = ClusterWire::f32);
 
 /// The first half of all_reduce(): afterwards, a rank's own part has the sums, and the rest of

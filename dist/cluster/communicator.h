@@ -19,14 +19,14 @@ class RankFailed : public Error {
   using Error::Error;
 };
 
-/// A message on its way.
+/// A message in transfer.
 class Transfer {
  public:
   /// The memory of a message must live as long as this. If wait() did not return, the message may
   /// be lost, and its communicator must not be used again.
   virtual ~Transfer() = default;
-  /// Returns when the memory may be used again: it was sent, or the message has arrived. Throws
-  /// RankFailed. Call it once.
+  /// Returns when the memory may be used again, because it was sent or the message has arrived.
+  /// Throws RankFailed. Call it once.
   virtual void wait() = 0;
 };
 
@@ -40,9 +40,9 @@ class Communicator {
   /// The name of the machine of a rank, for messages.
   virtual std::string host(int rank) const = 0;
 
-  /// Both return at once.
+  /// send() and receive() return at once.
   virtual std::unique_ptr<Transfer> send(int to, ByteView message) = 0;
-  /// The message must have as many bytes as `memory`. Others throw RankFailed in wait(). With MPI,
+  /// The message must have as many bytes as `memory`. Otherwise wait() throws RankFailed. With MPI,
   /// a longer message may damage the memory of the process.
   virtual std::unique_ptr<Transfer> receive(int from, std::span<std::byte> memory) = 0;
 

@@ -20,14 +20,14 @@
 namespace kaiseki::dist {
 
 /// Whether ranks exchange the factors of a fully connected layer's gradient in place of the
-/// gradient, if this halves the bytes on the network, and a minibatch has at most 512 samples. Each
-/// rank then computes the product for the whole minibatch. Automatic: if the ranks are on several
-/// machines.
+/// gradient (exchanges_factors()). Each rank then computes the product for the whole minibatch.
+/// if_smaller: if this halves the bytes on the network, and a minibatch has at most 512 samples.
+/// automatic: as if_smaller if the ranks are on several machines, else never.
 enum class FactorUse : uint8_t { automatic, never, if_smaller };
 
-/// Whether the factors of a gradient [outputs, inputs] are exchanged, for a minibatch of all ranks.
+/// Whether the factors of a gradient [outputs, inputs] are exchanged. `samples`: of all ranks.
 /// A ring carries the gradient about twice, and the factors once. With more samples, the product
-/// takes longer than a network of a few Gbit/s.
+/// takes longer than the exchange over a network of a few Gbit/s.
 constexpr bool exchanges_factors(int64_t samples, int64_t inputs, int64_t outputs,
                                  int64_t bytes_of_value) {
   constexpr int64_t kMost = 512;
@@ -36,17 +36,17 @@ constexpr bool exchanges_factors(int64_t samples, int64_t inputs, int64_t output
 
 struct ExchangeOptions {
   ClusterWire wire = ClusterWire::f32;
-  /// Without a value: a quarter of all gradients, from 64 KiB to 4 MiB, so that the first bucket
-  /// leaves early in the backward pass.
+  /// Without a value: a quarter of all gradients, from 64 KiB to 4 MiB. The first bucket is then
+  /// sent early in the backward pass.
   std::optional<uint64_t> bucket_bytes = {};
   FactorUse factors = FactorUse::automatic;
 };
 
 class GradientExchange {
  public:
-  /// `ranks` must live as long as this, and no other code may use it. `bytes`: of all gradients.
+  /// `ranks` must live as long as this, and no other code may use it. `bytes` of all gradients.
   GradientExchange(Communicator& ranks, uint64_t bytes, const ExchangeOptions& options);
-  /// Waits for buckets that are on their way.
+  /// Waits for buckets that are being sent.
   ~GradientExchange();
   GradientExchange(const GradientExchange&) = delete;
 
@@ -60,7 +60,7 @@ class GradientExchange {
 
   uint64_t bucket_bytes() const { return bucket_bytes_; }
 
-  /// Since the start.
+  /// The times since the start.
   struct Seconds {
     double exchanging = 0;  // of the thread
     double waiting = 0;     // in finish()
@@ -83,7 +83,7 @@ class GradientExchange {
   Seconds seconds_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Bucket> waiting_;  // the first one may be on its way
+  std::deque<Bucket> waiting_;  // the first one may be in transfer
   std::exception_ptr error_;
   bool stopping_ = false;
   std::thread thread_;

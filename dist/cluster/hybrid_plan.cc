@@ -25,8 +25,8 @@ constexpr double kBackward = 2;
 constexpr double kUpdateBytes = 5 * sizeof(float);
 constexpr double kBucket = 4 << 20;  // bytes of gradients in one message (ExchangeOptions)
 
-/// The last rank of a set, which has most channels. It sends nothing: only the shapes of its
-/// network are needed.
+/// The last rank of a set, which has the most channels. It sends nothing, because only the shapes
+/// of its network are needed.
 class PlannedSet : public Communicator {
  public:
   explicit PlannedSet(int size) : size_(size) {}
@@ -89,7 +89,7 @@ class StepModel {
   }
 
  private:
-  /// Each rank then computes the gradient of the weights for all samples of the minibatch.
+  /// With factors, each rank computes the gradient of the weights for the whole minibatch.
   void consider_factors(const nn::LayerSummary& shape) {
     const int64_t outputs = shape.output.elements(), inputs = shape.multiply_adds / outputs;
     if (!exchanges_factors_ || sets_ == 1 ||
@@ -103,7 +103,7 @@ class StepModel {
         (all - samples_) * static_cast<double>(shape.multiply_adds) / device_.multiply_adds;
   }
 
-  /// Memory is read and written before and after.
+  /// Includes reading and writing memory before and after the messages.
   double around_ring(double bytes) const {
     const double others = set_ - 1;
     return others * link_.latency + others / set_ * bytes / link_.bytes_per_second +

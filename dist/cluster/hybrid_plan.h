@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chooses how ranks train a network together, by a time model: the ranks of a set, and the layers
-// that they divide.
+// Chooses how ranks train a network together, by a time model. The choice is the number of ranks in
+// a set, and the layers that they divide.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace kaiseki::dist {
 
-/// The slowest of all ranks.
+/// The rates of the slowest rank.
 struct ClusterRates {
   int ranks = 1;
   bool several_machines = false;  // factors of gradients are then exchanged
   DeviceRates device = {};
   RankLink link = {};
 };
-/// Measures in about a second. All ranks must call it, and get the same result.
+/// Measures for about a second. All ranks must call it, and get the same result.
 ClusterRates measure_rates(Cluster& cluster, Device device);
 
 /// Predicted seconds of a training step.
@@ -40,21 +40,21 @@ struct HybridPlan {
   HybridSeconds seconds = {};
 };
 
-/// The time of a given choice, for the rank with most channels. `samples`: of the whole minibatch.
-/// The size of a set must divide the number of ranks. Section 4.3 of the thesis leaves out the
-/// latency of messages, the gradients of inputs, and the second half of an all-reduce.
+/// Predicts the time of a choice, for the rank with the most channels. `samples` are those of the
+/// whole minibatch. The size of a set must divide the number of ranks. Section 4.3 of the thesis
+/// omits the latency of messages, the gradients of inputs, and half of an all-reduce.
 HybridSeconds predict_step(const nn::NetworkSpec& network, int64_t samples,
                            const ClusterRates& rates, int ranks_of_set,
                            const std::set<std::string>& layers);
 
-/// The fastest choice of layers for sets of this size that a search finds: one or more, if any can
-/// be divided. From all layers, and from the best single one, it adds or removes one layer as long
-/// as this saves time.
+/// Searches the fastest choice of layers for sets of this size. The choice has one layer or more if
+/// any can be divided. The search starts from all layers, and from the best single layer. It adds
+/// or removes one layer as long as this saves time.
 HybridPlan plan_layers(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates,
                        int ranks_of_set);
 
-/// The fastest of all sizes of a set, from `least` on. Of equal times, the smallest sets. Throws
-/// Error if there is no plan.
+/// The fastest plan of all sizes of a set, from `least` on. If times are equal, the plan with the
+/// smallest sets. Throws Error if there is no plan.
 HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates,
                        int least = 1);
 

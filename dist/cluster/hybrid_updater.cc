@@ -55,7 +55,7 @@ void HybridUpdater::share_weights() {
   for (const nn::State& one : optimizer().states(network().parameters())) share(one.value);
 }
 
-/// The places compare their part only, so all ranks compare the whole.
+/// The inner updater compares only the ranks with the same part. This compares all ranks.
 void HybridUpdater::expect_agreement() {
   std::string layers = sets_.layers ? "some" : "all";
   if (sets_.layers)
@@ -66,14 +66,14 @@ void HybridUpdater::expect_agreement() {
   dist::expect_agreement(sets_.cluster, facts);
 }
 
-/// At the first step, when the weights of a checkpoint are loaded.
+/// Called at the first step. The weights of a checkpoint are loaded then.
 void HybridUpdater::begin() {
   expect_agreement();
   share_weights();
   split_ = std::make_unique<ChannelSplit>(network(), *sets_.set, sets_.layers);
   split_->divide(network(), optimizer(), part_optimizer_);
   ClusterTrainingOptions how = options_;
-  // A wish to stop reaches the set, and from each of its ranks the other sets.
+  // A wish to stop reaches all ranks of the set. Each of them passes it on to the other sets.
   how.stop = [this] {
     float stops = options_.stop && options_.stop() ? 1.0f : 0.0f;
     all_reduce(*sets_.set, {&stops, 1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HybridUpdater: training in which sets of ranks divide the minibatch, and the ranks of a set
+// HybridUpdater: training with sets of ranks. The sets divide the minibatch. The ranks of a set
 // divide the channels of layers.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace kaiseki::dist {
 
-/// The ranks of a cluster in sets of equal size: ranks 0 to n - 1, then n to 2n - 1.
+/// The ranks of a cluster in sets of equal size: ranks 0 to n - 1, then n to 2n - 1, and so on.
 struct RankSets {
   /// `cluster` must outlive this. Throws Error if the number of ranks is no multiple of
   /// `ranks_of_set`.
@@ -20,18 +20,18 @@ struct RankSets {
 
   Cluster& cluster;
   LayerChoice layers;                 // that the ranks of a set divide
-  std::unique_ptr<Communicator> set;  // the ranks that share a network with this one
-  Cluster places;                     // the ranks that have the same part of it, one of each set
+  std::unique_ptr<Communicator> set;  // the ranks that share a network with this rank
+  Cluster places;                     // the ranks with the same part of it, one of each set
   /// The part of each minibatch that the set of this rank computes.
   nn::BatchShare share() const { return places.share(); }
 };
 
-/// All ranks must have the same network, optimizer, data and schedule. The first update() throws
-/// Error with a rank that differs. Weights are those of rank 0. Gradients equal those of one
-/// machine with the whole minibatch, up to the order of sums.
-/// The network and the optimizer have the weights and slots of all channels after the last step of
-/// an epoch, and after a stop. Between, they are old. Ranks whose devices round differently get the
-/// weights of rank 0 then.
+/// All ranks must have the same network, optimizer, data and schedule. If a rank differs, the first
+/// update() throws Error with this rank. All ranks start with the weights of rank 0. Gradients are
+/// those of one machine with the whole minibatch, up to the order of sums.
+/// The network and the optimizer get the weights and slots of all channels after the last step of
+/// an epoch, and after a stop. All ranks then get those of rank 0, because devices may round
+/// differently. During an epoch they have older values.
 class HybridUpdater : public nn::Updater {
  public:
   /// All references must outlive this. The iterator must have the share of `sets`. Throws Error
@@ -40,7 +40,7 @@ class HybridUpdater : public nn::Updater {
                 const nn::Schedule& schedule, RankSets& sets,
                 const ClusterTrainingOptions& options = {});
 
-  /// As that of ClusterUpdater.
+  /// As ClusterUpdater::update().
   Result update() override;
   bool computes_alone() const override { return false; }
 
@@ -61,7 +61,7 @@ class HybridUpdater : public nn::Updater {
   ClusterTrainingOptions options_;
   nn::Optimizer part_optimizer_;
   std::unique_ptr<ChannelSplit> split_;
-  std::unique_ptr<ClusterUpdater> inner_;  // after the first step began
+  std::unique_ptr<ClusterUpdater> inner_;  // exists from the first step on
 };
 
 }  // namespace kaiseki::dist

@@ -73,7 +73,7 @@ class LocalTransfer : public Transfer {
         process_(group_->process),
         mailbox_(mailbox),
         done_(std::move(done)) {}
-  /// After an exception, no other rank may use the memory of the message.
+  /// Removes the message. After an exception, no other rank may use its memory.
   ~LocalTransfer() override {
     std::lock_guard lock(process_.mutex);
     const auto is_own = [&](const auto& one) { return one.done == done_; };
@@ -139,7 +139,7 @@ class LocalCommunicator : public Communicator {
   }
 
  private:
-  /// Copies what has both ends. The caller holds the lock.
+  /// Copies the messages that have a sender and a receiver. The caller holds the lock.
   void deliver(Mailbox& mailbox, int from, int to) {
     while (!mailbox.sends.empty() && !mailbox.receives.empty()) {
       const Mailbox::Send sent = std::move(mailbox.sends.front());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranks in one process, with a thread each, for tests.
+// Ranks in one process, for tests. Each rank is a thread.
 #pragma once
 
 #include <functional>

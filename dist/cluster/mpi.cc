@@ -18,10 +18,10 @@
 namespace kaiseki::dist {
 namespace {
 
-/// MPI counts with int, so longer messages are several.
+/// MPI counts with int, so a longer message is sent in several parts.
 constexpr size_t kMostBytes = size_t{1} << 30;
-/// A waiting thread yields its core for this long. Then it sleeps between its looks, because MPI
-/// knows no other way to wait without a core.
+/// A waiting thread yields its core for this long. Then it sleeps between two checks, because MPI
+/// has no other way to wait without using a core.
 constexpr double kYieldSeconds = 500e-6;
 constexpr std::chrono::microseconds kSleep{20};
 
@@ -48,7 +48,7 @@ class Session {
       throw Error(message("cluster", "expected an MPI that takes calls from several threads"));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   }
-  /// The other ranks would wait for one that an exception ends.
+  /// If an exception ends this rank, the other ranks would wait for it.
   ~Session() {
     if (cancelled || std::uncaught_exceptions() > 0) end_all_ranks(1);
     MPI_Finalize();

@@ -16,7 +16,7 @@ bool has_mpi();
 /// ranks end. Throws Error in a build without MPI, or if MPI was started before.
 std::unique_ptr<Communicator> mpi_communicator();
 
-/// Ends all ranks with this status, without destructors. mpirun prints that it was asked to.
+/// Ends all ranks with this status, without destructors. mpirun prints a message about it.
 [[noreturn]] void end_all_ranks(int status);
 
 }  // namespace kaiseki::dist

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The time model of the thesis on hybrid parallelism (002, chapter 4), to compare plans with it.
-// predict_step() in hybrid_plan.h has what this model leaves out.
+// predict_step() in hybrid_plan.h includes the parts that this model omits.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct ThesisLayer {
   double parameters = 0;  // bytes
   double output = 0;      // bytes for one image
   bool is_convolution = true;
-  int nodes = 1;  // that divide the layer, in a hybrid
+  int nodes = 1;  // nodes that divide the layer in a hybrid
 };
 
 /// Both return the seconds of a minibatch. All nodes compute `images` images of the whole network.

@@ -19,8 +19,8 @@ class ApiRefused : public Error {
 };
 
 /// Use it in one thread. Every call throws AuthorLost if the coordinator does not answer. It also
-/// does for 429 and for 500 and above, as the same request may succeed later. Every call throws
-/// ApiRefused for other statuses that are not 2xx.
+/// throws AuthorLost for 429 and for 500 and above, because the same request may succeed later.
+/// It throws ApiRefused for other statuses that are not 2xx.
 class ApiClient {
  public:
   explicit ApiClient(const WireOptions& to) : client_(to) {}

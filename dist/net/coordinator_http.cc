@@ -97,7 +97,7 @@ HttpResponse wants_token(std::string_view whose) {
   return response;
 }
 
-/// Sends arbitrary bytes to a node that measures its link, and discards what the node sends.
+/// Sends arbitrary bytes to a node that measures its link, and discards the node's bytes.
 HttpResponse link(const HttpRequest& request) {
   if (request.method == "PUT") return {.status = 204};
   if (!is_reading(request)) return not_allowed("GET, HEAD, PUT");

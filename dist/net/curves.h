@@ -30,7 +30,7 @@ class Curves {
   void forget(ProjectId project) { curves_.erase(project); }
   /// The points after step `after`.
   std::vector<CurvePoint> of(ProjectId project, int64_t after = -1) const;
-  /// In ascending order.
+  /// The projects in ascending order.
   std::vector<ProjectId> projects() const;
   bool has(ProjectId project) const { return curves_.count(project) > 0; }
 

@@ -46,7 +46,7 @@ class History {
     bool halves = false;   // When it is full, two points become one. Otherwise it drops the first.
     bool is_whole = true;  // it has dropped no point
     std::vector<HistoryPoint> points = {};
-    // Of the point that is not complete.
+    // The sums of the point that is not complete.
     double seconds = 0, rates = 0, nodes = 0;
 
     void add(double time, double passed, double rate, double nodes_now);

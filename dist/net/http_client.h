@@ -30,8 +30,8 @@ class HttpClient {
   /// body, or if `take` returns false. A coordinator sends empty lines to keep the connection
   /// alive. Returns the status. If it is not 200, `take` was not called.
   int follow(const std::string& path, const std::function<bool(std::string_view line)>& take);
-  /// From any thread: the current call, if any, throws Error. After close() all later calls throw
-  /// too.
+  /// Call these from any thread. The current call, if any, throws Error. After close(), all later
+  /// calls throw, too.
   void cancel();
   void close();
 

@@ -98,7 +98,7 @@ class LeastRate {
     rate_.reset();
   }
   bool begun() const { return begun_; }
-  /// Bytes a second in the last `seconds` of the transfer. Nothing before that.
+  /// Bytes a second in the last `seconds` of the transfer. Nothing until they have passed.
   std::optional<double> rate() const { return rate_; }
 
  private:

@@ -22,7 +22,8 @@ namespace {
 
 constexpr double kNodesSeconds = 0.5;  // maximum age of the list of nodes
 constexpr double kRenewSeconds = 2;
-/// The coordinator deletes what a killed training left after this time. Uploads may take minutes.
+/// The coordinator deletes the project of a killed training after this time. Uploads may take
+/// minutes.
 constexpr double kLapseSeconds = 600;
 constexpr double kFirstWait = 0.5, kLongestWait = 5;
 constexpr size_t kDiscardAtOnce = 10000;

@@ -55,7 +55,7 @@ class Server {
   /// Accepts connections. They wait for run(). Called by the service when it is ready. Throws Error
   /// if another process listens on the port by now.
   void listen();
-  /// Runs until stop() returns true. Throws what the service throws.
+  /// Runs until stop() returns true. Throws the exceptions of the service.
   void run(Service& service);
 
   /// Runs `call` soon, on the server's thread. Called by the service.

@@ -56,7 +56,7 @@ class Service {
   };
   virtual Admission admit(const HttpRequest& head) = 0;
   virtual HttpResponse answer(const HttpRequest& request) = 0;
-  /// Called for a WebSocket's request with a valid Host and Origin. Null: the token is wrong.
+  /// Called for a WebSocket's request with valid Host and Origin. Returns null for a wrong token.
   virtual std::unique_ptr<NodePeer> open_node(const HttpRequest& head, NodeLink& link) = 0;
   /// Called about twenty times a second.
   virtual void tick(double now) = 0;

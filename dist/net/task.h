@@ -74,7 +74,7 @@ class Task {
   /// Calls for_each_finished() and returns the results by number.
   std::vector<ByteVector> block();
 
-  // From any thread.
+  // The following functions may be called from any thread.
   /// Cancels the task permanently. block() and for_each_finished() then throw.
   void cancel();
   void set_priority(int priority);

@@ -20,7 +20,7 @@ struct TicketContext {
 
 /// Computes a ticket's result from its input. If it throws, the coordinator gets the message and
 /// issues the ticket to another node. If it takes longer than NodeOptions::ticket_seconds, it is
-/// abandoned. It may run until the process ends, and then still uses what it captured.
+/// abandoned. It may then run until the process ends, and still use its captured objects.
 using NodeFunction = std::function<ByteVector(ByteView input, const TicketContext& context)>;
 using NodeFunctions = std::map<std::string, NodeFunction>;
 

@@ -17,7 +17,7 @@ struct NodeOptions {
   NodeFunctions functions;
   std::function<bool()> stop = {};  // called often; true: return the leases and end
   EventLog::Sink log = {};
-  /// Of the random times between attempts to connect. Without a value it is random.
+  /// The seed of the random times between attempts to connect. Without a value it is random.
   std::optional<uint64_t> seed = {};
   double longest_wait = 30;  // seconds between two attempts
   /// A ticket that takes longer is given back as failed, and another thread takes the place of its

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Workers: threads that run jobs in the order of their arrival. A job that takes too long is
-// abandoned: its thread goes on alone, and another thread takes its place.
+// abandoned. Its thread continues alone, and another thread takes its place.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ class Workers {
   struct Job {
     /// Called when a thread begins the job.
     std::function<void()> begin;
-    /// The work. Returns a call that reports the result. It may go on after the Workers ended, so
-    /// it uses only what it owns.
+    /// The work. Returns a call that reports the result. The work may continue after the Workers
+    /// ended, so it uses only its own objects.
     std::function<std::function<void()>()> work;
     /// Called by abandon_overdue() instead of the report.
     std::function<void()> overdue;

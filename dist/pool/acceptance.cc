@@ -48,7 +48,7 @@ double Acceptance::learn_pace(const PoolTicket& ticket, PoolNode& node, const To
   Pace& pace = ticket.task().pace();
   double seconds = (now() - first->issued) / static_cast<double>(first->round);
   if (pace.measured() && token.epoch != first->epoch) {
-    // The node started the ticket at its first lease, at this one, or in between.
+    // The node started the ticket at its first lease, at this one, or between the two.
     const double least = now() - static_cast<double>(token.expiry) + kTokenLife;
     seconds = std::min(seconds, std::max(least, timing_.typical(ticket, node)));
   }

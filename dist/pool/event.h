@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PoolEvent: what the pool counts.
+// PoolEvent: the events that the pool counts.
 #pragma once
 
 #include <algorithm>

@@ -21,7 +21,7 @@ constexpr double kDay = 86400;
 constexpr double kForgetBlock = 3600;                      // seconds since its last failure
 constexpr double kForgetIdle = kDay, kForget = 30 * kDay;  // seconds since a node was last seen
 
-/// Seconds of rest after so many recent failures.
+/// The seconds of rest after this number of recent failures.
 double rest_after(double failures) {
   return failures < 1 ? 0 : std::min(std::exp2(failures - 1), kLongestRest);
 }

@@ -97,12 +97,12 @@ class Nodes {
   PoolNode* find(const NodeId& id);
   const std::map<NodeId, PoolNode>& all() const { return nodes_; }
   size_t size() const { return nodes_.size(); }
-  /// The connected nodes that are no newcomers. Joining anew does not make their number grow.
+  /// The connected nodes that are no newcomers. A node that joins again does not add to them.
   const std::map<NodeId, const PoolNode*>& established() const { return established_; }
   /// The next write() writes the node's row.
   void change(PoolNode& node);
 
-  /// Like the functions of PoolNode. They also count for the node's block of addresses, if any.
+  /// As the functions of PoolNode. They also count for the node's block of addresses, if any.
   void accepted(PoolNode& node, bool verified);
   void failed(PoolNode& node, double issued, double now);
   void lost(PoolNode& node, int64_t leases, double now);

@@ -9,8 +9,8 @@
 
 namespace kaiseki::dist {
 
-/// A node's speed. `gflops` is what the node reported, within limits. `factor` corrects it: 2 if
-/// its tickets take twice as long as those of the others.
+/// A node's speed. `gflops` is the number that the node reported, within limits. `factor` corrects
+/// it: 2 if its tickets take twice as long as those of the others.
 struct Speed {
   double gflops = 1;
   double factor = 1;

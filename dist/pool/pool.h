@@ -62,7 +62,7 @@ class Pool {
   bool has_task(TaskId task) const;
   TaskStatus task(TaskId task) const;
   Progress progress(TaskId task) const;
-  /// Says why no ticket of the task can end now, and what to do. Too few nodes can compute it, or
+  /// The reason why no ticket of the task can end now, and advice. Too few nodes can compute it, or
   /// too few can confirm each other's results. Empty: there are enough.
   std::string wait_reason(TaskId task) const;
   /// All tasks for which wait_reason() is not empty, with the reason.

@@ -20,8 +20,8 @@ constexpr double kUnknown = 2;       // times slower than it claims, for a node 
 const PoolNode& node_of(const PoolNode& node) { return node; }
 const PoolNode& node_of(const PoolNode* node) { return *node; }
 
-/// Whether `use` is true for one of the nodes. Visits at most kMostLooks, beginning after `id`. So
-/// no nodes are always the first.
+/// Returns whether `use` is true for one of the nodes. Visits at most kMostLooks nodes, beginning
+/// after `id`. A call therefore need not begin with the same nodes as other calls.
 template <typename NodeMap, typename Use>
 bool any_from(const NodeMap& nodes, const NodeId& id, const Use& use) {
   auto at = nodes.upper_bound(id);
@@ -152,8 +152,8 @@ PoolTicket* Scheduler::ready_ticket(PoolTask& task, PoolNode& node) {
   if (PoolTicket* preferred = preferred_ticket(task, node))
     return is_better_left(*preferred, node) ? nullptr : preferred;
   // Any node can take nearly all ready tickets of other tasks, so the search starts at the first.
-  // In tasks that compare results, it continues at the cursor after the first ones. Others wait for
-  // a vote on these.
+  // In tasks that compare results, it continues at the cursor after the first tickets. These wait
+  // for the votes of other nodes.
   const bool compares = on_.eligibility.compares(task.spec());
   const TicketId cursor = compares ? node.cursor(task.id()) : 0;
   TicketId from = 0, rest = 0;

@@ -21,7 +21,7 @@ class Scheduler {
   PoolTicket* pick(PoolNode& node);
   /// Connected nodes without leases that open tickets prefer.
   std::vector<NodeId> preferred_nodes() const;
-  /// Whether the ticket of a task that was issued the longest ago is late.
+  /// Returns whether a task's ticket with the oldest lease is late.
   bool may_have_late_tickets() const;
 
  private:
@@ -50,7 +50,7 @@ class Scheduler {
   /// Seconds that the ticket takes on the node. Only results show that a node is faster than the
   /// median.
   double seconds_on(const PoolTicket& ticket, const PoolNode& node) const;
-  /// Whether the ticket needs several nodes, so that none is left to a faster one.
+  /// Whether the ticket needs results of several nodes. A faster node then takes it from none.
   bool is_compared(const PoolTicket& ticket) const;
   /// Whether other nodes would finish `tickets` tickets like this one in `seconds`. A node's share
   /// therefore falls if it delivers less. Nodes without results count only if `besides` has no

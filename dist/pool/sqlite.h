@@ -29,7 +29,7 @@ class Database {
   /// Writes committed transactions to the disk.
   void sync_log();
   sqlite3* get() const { return handle_.get(); }
-  /// Throws Error with the file, the reason and what to do next.
+  /// Throws Error with the file, the reason and advice.
   [[noreturn]] void fail(int code) const;
   [[noreturn]] void fail_damaged(const std::string& problem) const;
   [[noreturn]] void lost(int code) const;

@@ -25,7 +25,7 @@ class TicketQueue {
   };
   struct Position {
     Place place = Place::none;
-    /// Of a waiting ticket, or of the last lease of an outstanding one, if it has one.
+    /// The time of a waiting ticket, or of an outstanding ticket's last lease, if it has one.
     std::optional<double> time = {};
   };
   /// Tickets by time. Those without a time come first.

@@ -71,7 +71,7 @@ class Tickets {
   // Tasks. Throw Error if there is no such task.
   PoolTask& task(TaskId task, std::string_view operation);
   const std::map<TaskId, PoolTask>& tasks() const { return tasks_; }
-  /// By priority, the highest first.
+  /// The tasks of a project by priority, the highest first.
   const std::vector<TaskId>& of_project(ProjectId project) const;
   PoolTask& add_task(ProjectId project, const TaskSpec& spec);
   void set_state(PoolTask& task, TaskState state);

@@ -37,8 +37,8 @@ class Timing {
   /// measurements the lease doubles, up to an hour. Returns nullopt if the deadline remains.
   std::optional<double> extended(const LeaseRow& lease, const PoolTicket& ticket,
                                  const PoolNode& node) const;
-  /// All nodes with the ticket may hang, or it takes long. One more node may then get it after a
-  /// time that doubles with each lease.
+  /// Returns whether one more node may get the ticket, because all nodes with it may hang. The time
+  /// until then doubles with each lease.
   bool may_hang(const PoolTicket& ticket, const std::vector<LeaseRow>& leases, double now) const;
 
  private:

@@ -17,7 +17,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr double kMostPatience = 300;  // seconds, as a limit of what nodes report about themselves
+constexpr double kMostPatience = 300;  // seconds; limits the effect of speeds that nodes report
 
 }  // namespace
 

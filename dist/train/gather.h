@@ -102,7 +102,7 @@ class ResultGather {
   void take(std::span<MinibatchPart> parts, TicketResult result);
   void compute_here(std::span<MinibatchPart> parts, uint64_t id);
   void finish(MinibatchPart& part, uint64_t id, TensorMessage own);
-  /// Replaces the result of an expelled node: by the one that checked it, or by a new ticket.
+  /// Replaces the result of an expelled node by the server's own, or by a new ticket.
   void replace(std::span<MinibatchPart> parts, size_t index);
   TensorMessage compute(const MinibatchPart& part);
   void expel(std::span<MinibatchPart> parts, const std::string& node,

@@ -220,7 +220,7 @@ nn::Updater::Result PoolUpdater::train_step() {
   plan();
   prepare();
   SplitMinibatch minibatch;
-  struct Drop {  // also after an exception
+  struct Drop {  // a destructor also runs after an exception
     ResultGather& gather;
     const SplitMinibatch& minibatch;
     ~Drop() {

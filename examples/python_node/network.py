@@ -169,7 +169,7 @@ class Network:
 
     def __init__(self, spec, weights, draws):
         layers = list(spec["layers"])
-        self.ending = []  # what stands behind the logits
+        self.ending = []  # the layers after the logits
         for kind in ("softmax_cross_entropy", "softmax"):
             if layers[-1]["type"] == kind:
                 settings(layers.pop())

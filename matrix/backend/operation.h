@@ -22,7 +22,7 @@ struct Operation : NamedOperation {
   using NamedOperation::NamedOperation;
 };
 
-/// In divide() of an operation's arguments: each piece needs the whole tensor.
+/// For divide() of an operation's arguments. It means that each piece needs the whole tensor.
 inline constexpr int kWhole = -1;
 
 }  // namespace kaiseki

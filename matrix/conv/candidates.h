@@ -39,8 +39,8 @@ bool measures_convolution(const ConvProblem& problem);
 std::optional<double> known_time(Backend& backend, const ConvProblem& problem,
                                  const ConvSolver& solver);
 
-/// The seconds of the fastest solver that was measured on this machine, within the user's limit of
-/// the workspace and this one, in bytes. No value if there is none, or the policy ignores
+/// The seconds of the fastest solver that was measured on this machine. Its workspace is within the
+/// user's limit, and within `workspace` bytes. No value if there is none, or the policy ignores
 /// measurements.
 std::optional<double> fastest_known_seconds(Backend& backend, const ConvProblem& problem,
                                             uint64_t workspace = UINT64_MAX);

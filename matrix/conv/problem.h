@@ -21,8 +21,8 @@ struct ConvProblem {
   int64_t n = 0, c = 0, h = 0, w = 0, k = 0, r = 0, s = 0;
   std::array<int64_t, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
   int64_t groups = 1;
-  /// `padding` comes before the first row and column. After the last ones comes as much, plus this.
-  /// The sum is 0 or more.
+  /// `padding` is before the first row and column. After the last row and column, the padding is
+  /// `padding` plus this. The sum is 0 or more.
   std::array<int64_t, 2> extra_padding{0, 0};
 
   int64_t out_h() const { return out_side(0, h, r); }

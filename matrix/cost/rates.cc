@@ -31,17 +31,17 @@
 namespace kaiseki {
 namespace {
 
-constexpr double kClose = 0.2;   // relative
+constexpr double kClose = 0.2;   // relative difference between a stored and a measured rate
 constexpr int kRounds = 4;       // the first one compiles kernels
 constexpr double kLoaded = 0.1;  // seconds that the device computes beside copies
-constexpr double kLongest = 1;   // seconds that it waits for a copy
-constexpr int64_t kSide = 768;   // of the matrices
+constexpr double kLongest = 1;   // seconds that the device waits for a copy
+constexpr int64_t kSide = 768;   // rows and columns of the matrices
 constexpr int64_t kElements = 4 << 20, kLeastElements = 1 << 16;
 constexpr int64_t kUncached = 32 << 20;  // elements that no cache of a processor holds
-constexpr double kNoTime = 1e-4;         // seconds; less cannot be measured
+constexpr double kNoTime = 1e-4;         // seconds; shorter times cannot be measured
 constexpr double kRound = 2e-3;          // seconds; a browser's clock moves in steps of up to 1 ms
 constexpr int64_t kRows = 256, kRowElements = 1024;  // of a copy
-/// In place of unknown rates: about those of a small CPU and of its disk.
+/// The values of unknown rates. They are about those of a small CPU and its disk.
 constexpr double kMultiplyAdds = 50e9, kBytes = 10e9, kLink = 1e9, kBeside = 5e9, kStarts = 1e5,
                  kCopies = 250e3;
 
@@ -50,7 +50,7 @@ std::optional<DeviceRates>& given() {
   return rates;
 }
 
-/// The shortest time of `work`, each time after `prepare`.
+/// The shortest of several times of `work`. `prepare` runs before each and is not timed.
 double shortest(
     Device device, const std::function<void()>& work,
     const std::function<void()>& prepare = [] {}) {
@@ -66,15 +66,15 @@ double shortest(
   return least;
 }
 
-/// The elements of a large tensor. It takes at most a sixteenth of a budget, so that the allocator
-/// does not take it for a large tensor of the program.
+/// The elements of a large tensor. It takes at most a sixteenth of a budget. The allocator then
+/// does not treat it as a large tensor of the program.
 int64_t elements(Device device, int64_t most = kElements) {
   const uint64_t budget = device.memory().account().budget;
   if (budget == 0) return most;
   return std::clamp(static_cast<int64_t>(budget / 16 / sizeof(float)), kLeastElements, most);
 }
 
-/// A tensor of ones on the device. Operations of ops/ could ask for the rates.
+/// A tensor of ones on the device. It uses no operation of ops/, because one could ask for rates.
 Tensor ones(const Shape& shape, Device device) {
   Tensor tensor(shape, DType::f32, device);
   device.backend().run(kFill, {&tensor, 1});
@@ -113,7 +113,7 @@ class ElementCopy {
   Tensor x_, y_;
 };
 
-/// With tensors that no cache holds, if there is room.
+/// Uses tensors that no cache of a processor holds, if there is room.
 ElementCopy element_copy(Device device) {
   try {
     return {device, kUncached};
@@ -122,7 +122,7 @@ ElementCopy element_copy(Device device) {
   }
 }
 
-/// The kernels of one element that the device runs in a second.
+/// The number of kernels of one element that the device runs in a second.
 double start_rate(Device device) {
   const Tensor x = ones({1}, device);
   Tensor y = ones({1}, device);
@@ -212,7 +212,7 @@ class CopiesBeside {
   void run() noexcept {
     try {
       store_.copy_until(stop_, bytes_);
-    } catch (const std::exception&) {  // no byte is counted any more
+    } catch (const std::exception&) {  // no more bytes are counted
     }
   }
 
@@ -222,8 +222,8 @@ class CopiesBeside {
   std::thread thread_;
 };
 
-/// Returns how many bytes another thread copies to and from the store in the time by which this
-/// makes the CPU slower. The CPU computes a product and reads and writes large tensors in turn.
+/// Returns the inverse of LinkRates::slows: copied bytes for each second that they cost. Another
+/// thread copies while the CPU computes a product, and reads and writes large tensors, in turn.
 double rate_beside(Device device) {
   const Product product(device);
   const ElementCopy elements = element_copy(device);
@@ -264,7 +264,7 @@ double to_device_rate(Device device) {
                                               [&] { x.buffer().leave_device(); });
 }
 
-/// The rows that are copied to the device in a second, without the time of their bytes.
+/// The number of rows that are copied to the device in a second, without the time of their bytes.
 double copy_rate(Device device) {
   const Tensor whole = ones({2 * kRows, kRowElements}, device);
   const Tensor piece = ones({kRows, kRowElements}, device);
@@ -282,8 +282,8 @@ double copy_rate(Device device) {
   return (kRows - 1) / std::max(seconds(apart) - seconds({.row = piece.bytes()}), kNoTime);
 }
 
-/// The rates of one device. Each process measures, but keeps the rates of the tuning file if they
-/// are close. A small difference would only change plans.
+/// The rates of one device. Each process measures, but uses a rate of the tuning file if it is
+/// close. A small difference would only change plans.
 class Rates {
  public:
   explicit Rates(Device device)

@@ -8,11 +8,11 @@
 
 namespace kaiseki {
 
-/// The way from a device to the place of tensors that left it, in bytes a second.
+/// The rates of copies between a device and the place of tensors that left it, in bytes a second.
 struct LinkRates {
   double to_host = 0, to_device = 0;
   bool overlaps = false;  // copies run beside the device's kernels
-  /// Seconds by which computing takes longer for a byte that is copied beside it: copies need the
+  /// Seconds by which a byte that is copied slows down computing at the same time. Copies need the
   /// CPU's cores and memory.
   double slows = 0;
   double copy = 4e-6;  // seconds for each row of a copy, in addition to its bytes
@@ -25,13 +25,14 @@ struct DeviceRates {
   std::optional<LinkRates> link = {};  // nothing if no tensor can leave
 };
 
-/// Measures the rates once in a process, in about half a second. Keeps the rate in the tuning file
-/// if the measured one is within 20 % of it. If a policy measures nothing, or memory is
-/// short, the rates of the file count. Unknown rates are then fixed. A fixed rate never enters the
-/// file.
+/// Measures the rates once in a process, in about half a second. Returns the rate of the tuning
+/// file if the measured rate is within 20 % of it. If the policy measures nothing, or memory is
+/// short, the rates of the file count. Rates that the file lacks then have default values. A
+/// default value never enters the file.
 DeviceRates device_rates(Device device);
 
-/// For tests: the rates of every device from now on. Without a value, they are known or measured.
+/// For tests: sets the rates of every device. Without a value, rates come from the file or from
+/// measurements.
 void set_device_rates(const std::optional<DeviceRates>& rates);
 
 }  // namespace kaiseki

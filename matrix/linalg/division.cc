@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kLeaf = 32;
 constexpr int64_t kRoots = 16;  // for one task
 
-/// Where the elements of an eigenvector of the halves may differ from 0.
+/// The half in which the elements of an eigenvector may differ from 0.
 enum Part : uint8_t { kLeft, kBoth, kRight };
 
 template <typename T>

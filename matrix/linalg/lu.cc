@@ -26,7 +26,7 @@ void set_permutation(const LuPivots& pivots, std::span<int32_t> rows) {
     std::swap(rows[i], rows[static_cast<size_t>(pivots.swapped[i])]);
 }
 
-/// Where the factors of one matrix go.
+/// The outputs for the factors of one matrix.
 template <typename T>
 struct LuOutput {
   MatrixView<T> l, u;

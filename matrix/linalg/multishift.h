@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // QR sweeps with many shifts at once (Braman, Byers and Mathias, "The multishift QR algorithm",
-// 2002): most of the work is in matrix products.
+// 2002). Most of the work is in matrix products.
 #pragma once
 
 #include <vector>

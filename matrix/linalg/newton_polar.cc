@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxSteps = 12;  // five or six are usual
 constexpr int kPowerSteps = 5;
-// With more, the inverse of Kahan's matrix loses digits, in f32 and in f64.
+// With a larger condition, the inverse of Kahan's matrix loses digits, in f32 and in f64.
 constexpr double kLargestCondition = 1e5;
 constexpr int64_t kLeaf = 32;
 

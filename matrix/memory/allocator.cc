@@ -243,7 +243,7 @@ bool Allocator::make_room(uint64_t bytes) {
   lock.unlock();
   const uint64_t idle = idle_bytes().on_device;
   lock.lock();
-  if (account_.in_use + size > account_.budget + idle) return false;  // nothing leaves in vain
+  if (account_.in_use + size > account_.budget + idle) return false;  // cannot succeed
   trim_locked(size);
   while (tensors() + size > account_.budget) {
     const uint64_t before = tensors(), missing = before + size - account_.budget;
@@ -270,7 +270,7 @@ bool Allocator::can_make_room_locked() const {
   return kHasDevices && account_.budget && std::ranges::any_of(evictors_, is_mine);
 }
 
-/// They are called without the lock. Only this thread removes them.
+/// Evictors are called without the lock. Only this thread removes them.
 std::vector<Evictor*> Allocator::evictors_of_thread() const {
   std::lock_guard lock(mutex_);
   std::vector<Evictor*> mine;
@@ -322,8 +322,8 @@ bool Allocator::has_room_for(uint64_t bytes) const {
   return account_.budget != 0 && account_.in_use + account_.workspace + size <= account_.budget;
 }
 
-/// Within a budget, returns only the blocks that are in the way of a block of `size` bytes. The
-/// largest go first.
+/// Within a budget, returns only as many blocks as a new block of `size` bytes needs. The largest
+/// go first.
 void Allocator::trim_locked(uint64_t size) {
   if (!account_.budget) return trim_locked();
   if (has_large_blocks()) return release_blocks_for(size);

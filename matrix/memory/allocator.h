@@ -4,8 +4,8 @@
 // convolutions is released if tensors need the memory.
 //
 // A GPU's blocks are divided only under a budget. A new block then has room for the largest
-// tensor so far, because a release to the driver waits for the device. If a tensor is larger than
-// an eighth of the budget, new blocks are not divided.
+// tensor so far. Blocks are therefore rarely released, which would wait for the device. If a tensor
+// is larger than an eighth of the budget, new blocks are not divided.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ struct MemoryAccount {
   uint64_t budget = 0;     // 0: no limit except the device's own
 };
 
-/// Of tensors that can leave, in bytes.
+/// The bytes of tensors that can leave.
 struct IdleBytes {
   uint64_t on_device = 0;
-  uint64_t all = 0;  // with those that left
+  uint64_t all = 0;  // including tensors that left
 };
-/// By buffer.
+/// The bytes of each buffer.
 using IdleBuffers = std::map<const Buffer*, IdleBytes>;
 
 /// Moves tensors from a device to the host if other tensors have no room.
@@ -48,7 +48,7 @@ class Evictor {
   virtual ~Evictor() = default;
   /// Releases blocks of at least this many bytes if it can. Returns false if it released none.
   virtual bool evict(uint64_t bytes) = 0;
-  /// Adds the buffers that can leave and that no operation uses now. Also those that left before.
+  /// Adds the buffers that left before, and those that can leave because no operation uses them.
   virtual void add_idle(IdleBuffers&) const {}
 };
 
@@ -83,8 +83,8 @@ class Allocator {
   RawMemory& copies() { return raw_; }
   /// The allocator of RawMemory::backing(), or nullptr.
   Allocator* backing();
-  /// Returns whether allocate() needs no evictor for this many bytes. Where a release to the driver
-  /// is slow, also whether it needs none.
+  /// Returns whether allocate() needs no evictor for this many bytes. If a release to the driver is
+  /// slow, allocate() must not need such a release either.
   bool has_room_for(uint64_t bytes) const;
 
   /// The evictor serves the allocations of the calling thread. Earlier ones are asked first.
@@ -92,11 +92,11 @@ class Allocator {
   void add_evictor(Evictor& evictor);
   void remove_evictor(Evictor& evictor);
 
-  /// Of Evictor::add_idle() of all evictors of this thread. Each buffer counts once.
+  /// The sum of Evictor::add_idle() over the evictors of this thread. Each buffer counts once.
   IdleBytes idle_bytes() const;
 
-  /// Frees the cache, and lets tensors leave, until a workspace of this size has room within the
-  /// budget in place of the present one. Returns false if there is no budget, or if the evictors of
+  /// Makes room within the budget for a workspace of this size in place of the present one. Frees
+  /// the cache, and lets tensors leave. Returns false if there is no budget, or if the evictors of
   /// this thread do not free enough.
   bool make_room(uint64_t bytes);
   /// Returns whether there are a budget and an evictor of this thread.

@@ -90,7 +90,7 @@ void Buffer::change() {
 }
 
 /// A block of the backing store may have belonged to a buffer whose copy is still under way. If a
-/// GPU's store is full, files or other memory of the host do. The device then waits for copies.
+/// GPU's store is full, files or other host memory hold the copy. The device then waits for copies.
 void Buffer::allocate_host_copy(bool backing) {
   if (host_) return;
   Allocator* const memory = backing ? device_.memory().backing() : nullptr;
@@ -155,8 +155,8 @@ void* Buffer::host(Access access) {
   return host_;
 }
 
-/// Threads may read a CPU tensor at the same time, so such a read writes nothing. The way back of a
-/// tensor that left is for one thread.
+/// Threads may read a CPU tensor at the same time, so such a read writes nothing. Only one thread
+/// at a time may use a tensor that left.
 void* Buffer::on_device(Access access) {
   if (access != Access::read) change();
   if (device_.is_cpu() && block_ && !copying_) {

@@ -27,8 +27,8 @@ struct CopyRegion;
 
 class Buffer {
  public:
-  /// Uninitialized. Without room on a device whose tensors can leave it, the buffer has left it at
-  /// once. Throws OutOfMemory.
+  /// Uninitialized. If the device has no room and its tensors can leave it, the buffer starts
+  /// outside the device. Throws OutOfMemory.
   Buffer(uint64_t bytes, Device device);
   /// Takes ownership of a block of the device's Allocator::allocate_unused().
   Buffer(uint64_t bytes, Device device, void* unused);
@@ -62,10 +62,10 @@ class Buffer {
   /// Copies the contents back to the device. Does not wait for the copy if there is a backing
   /// store. Throws OutOfMemory.
   void return_to_device();
-  /// Returns whether the device has no block for it now: leave_device() has released it, or it had
-  /// no room from the start.
+  /// Returns whether the device has no block for the buffer now. Either leave_device() has released
+  /// the block, or there was no room from the start.
   bool left_device() const { return !block_; }
-  /// The tensors of a running operation are held, so that they make no room for each other.
+  /// The tensors of a running operation are held, so that none leaves to make room for another.
   bool is_held() const { return holds_.load(std::memory_order_relaxed) != 0; }
   /// Copy a region between the host copy and the block of `piece`, beside the device's kernels. The
   /// buffer must have left its device. The next use of the piece waits for the copy.
@@ -86,12 +86,12 @@ class Buffer {
   Allocator* host_memory_ = nullptr;  // of host_
   void* block_ = nullptr;
   bool host_valid_ = false, block_valid_ = false, unused_ = false;
-  bool copying_ = false;  // a copy from or to host_ may be under way, on a CPU one of the block
+  bool copying_ = false;        // a copy of host_ (on a CPU: of the block) may still run
   std::atomic<int> holds_ = 0;  // threads may read a tensor of the CPU at the same time
   std::atomic<uint64_t> contents_;
 };
 
-/// Evictors pass over the buffer while this exists.
+/// Evictors skip the buffer while this exists.
 class BufferHold {
  public:
   explicit BufferHold(Buffer& buffer) : buffer_(&buffer) { add(1); }

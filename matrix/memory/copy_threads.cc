@@ -10,7 +10,7 @@
 namespace kaiseki {
 namespace {
 
-/// For a copy and for a failure of one.
+/// Returns whether the copy, or a failed copy, uses the memory.
 template <typename Copy>
 bool overlaps(const Copy& copy, const void* memory, uint64_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
@@ -18,7 +18,7 @@ bool overlaps(const Copy& copy, const void* memory, uint64_t bytes) {
   return begin < copied + copy.bytes && copied < begin + bytes;
 }
 
-/// Rows of the same distance are apart if they are apart in the first one.
+/// If all rows have the same distance, it is enough to compare the first row.
 bool are_apart(const RowsOfPlace& a, const RowsOfPlace& b) {
   if (a.end <= b.first || b.end <= a.first) return true;
   if (!a.pitch || a.pitch != b.pitch) return false;
@@ -42,7 +42,7 @@ CopyThreads::~CopyThreads() {
 void CopyThreads::start_threads() {
   try {
     while (threads_.size() < 2) threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error&) {  // those that started do all copies
+  } catch (const std::system_error&) {  // the threads that started do all copies
   }
 }
 
@@ -55,8 +55,8 @@ void CopyThreads::start(Copy copy) {
   changed_.notify_all();
 }
 
-/// The first copy that can run. None runs in its direction, and none before it uses the same memory
-/// or bytes of the place.
+/// The first copy that can run. No copy in its direction runs now. No earlier copy uses the same
+/// memory, or the same bytes of the place.
 CopyThreads::Copies::iterator CopyThreads::next() {
   for (auto at = copies_.begin(); at != copies_.end(); ++at) {
     if (at->runs || std::ranges::any_of(copies_, [&](const Waiting& other) {

@@ -46,11 +46,11 @@ class CopyThreads {
   void finish(const void* memory, uint64_t bytes);
   /// Waits for all copies.
   void finish_all();
-  /// Returns whether a copy that is not over uses the memory.
+  /// Returns whether a waiting or running copy uses the memory.
   bool uses(const void* memory, uint64_t bytes) const;
   bool uses_place(const void* place) const;
-  /// The memory or the place will have other contents. Both wait for its copies, and forget their
-  /// errors.
+  /// Call these before the memory or the place gets other contents. They wait for its copies, and
+  /// forget the errors of these copies.
   void forget(const void* memory, uint64_t bytes);
   void forget_place(const void* place);
 
@@ -79,7 +79,7 @@ class CopyThreads {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  Copies copies_;  // in the order of their calls; a copy leaves when it is over
+  Copies copies_;  // in the order of their calls; a copy is removed when it is done
   std::vector<Failure> failures_;
   std::vector<std::thread> threads_;
   bool stops_ = false;

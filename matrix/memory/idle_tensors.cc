@@ -29,7 +29,7 @@ void LeavingTensors::begin(const Tensor& next) {
   if (at != tensors_.end()) next_ = static_cast<size_t>(at - tensors_.begin());
 }
 
-/// From the latest next use to the earliest, until f() returns false.
+/// Calls f() from the latest next use to the earliest, until f() returns false.
 template <class F>
 void LeavingTensors::for_each_on_device(const F& f) const {
   for (size_t i = tensors_.size(); i-- > 0;) {

@@ -14,20 +14,20 @@
 
 namespace kaiseki {
 
-/// IdleTensors where tensors can leave a device.
+/// The IdleTensors of builds whose tensors can leave a device.
 class LeavingTensors : public Evictor {
  public:
   explicit LeavingTensors(Device device);
   ~LeavingTensors() override;
   LeavingTensors(const LeavingTensors&) = delete;
 
-  /// In the order of their next uses. Ignores tensors that are undefined, on another device, or too
-  /// small to leave.
+  /// Add tensors in the order of their next uses. Ignores tensors that are undefined, on another
+  /// device, or too small to leave.
   void add(const Tensor& tensor);
   /// The tensors from this one on are used next. Those before were used already, and leave first.
   void begin(const Tensor& next);
 
-  /// Moves the tensor with the latest next use first. Passes over buffers that are held
+  /// Moves the tensor with the latest next use first. Skips buffers that are held
   /// (BufferHold).
   bool evict(uint64_t bytes) override;
   void add_idle(IdleBuffers& to) const override;
@@ -42,7 +42,7 @@ class LeavingTensors : public Evictor {
   size_t next_ = 0;
 };
 
-/// IdleTensors in WebAssembly, which leaves them out.
+/// The IdleTensors of WebAssembly, whose tensors never leave.
 struct StayingTensors {
   explicit StayingTensors(Device) {}
   StayingTensors(const StayingTensors&) = delete;

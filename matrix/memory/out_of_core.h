@@ -20,8 +20,8 @@ OutOfCore out_of_core();
 /// Returns whether tensors of the device can wait elsewhere.
 bool tensors_can_leave(Device device);
 
-/// Smaller tensors stay on the device: the copies would take longer than the room is worth. 1 MiB,
-/// or 1/64 of a smaller budget. In bytes. A budget of 0 means no limit.
+/// The size in bytes from which a tensor may leave: 1 MiB, or 1/64 of a budget below 64 MiB. Copies
+/// of smaller tensors take too long for the room that they make. A budget of 0 means no limit.
 uint64_t smallest_outside(uint64_t budget);
 uint64_t smallest_outside(Device device);
 

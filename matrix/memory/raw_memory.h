@@ -57,7 +57,7 @@ class RawMemory {
   virtual void* part(void* block, uint64_t offset, uint64_t) {
     return static_cast<char*>(block) + offset;
   }
-  /// Queued work may still use the part.
+  /// Releases a part. Queued work may still use it.
   virtual void release_part(void*) noexcept {}
   /// Releases the memory of a part, which is a host address.
   virtual void discard(void*, uint64_t) noexcept {}
@@ -71,8 +71,8 @@ class RawMemory {
     std::memcpy(host, block, bytes);
   }
 
-  /// The backing store: where tensors wait that left the device. On a GPU it is page-locked memory
-  /// of the host, and copies run beside kernels. On the CPU it is files. nullptr if there is none.
+  /// The backing store: it holds tensors that left the device. On a GPU it is page-locked memory of
+  /// the host, and copies run beside kernels. On the CPU it is files. nullptr if there is none.
   virtual RawMemory* backing() { return nullptr; }
   /// Start a copy between a block and a block of backing(). It follows the queued work that uses
   /// the block, and earlier copies of the same block of backing().
@@ -88,10 +88,10 @@ class RawMemory {
   virtual void start_download(void* host, void* block, const CopyRegion& region);
   /// Waits for the copies from and to a block of backing().
   virtual void finish_copies(const void*) {}
-  /// Waits for the copies that use the bytes, where work on a block is not queued. Throws the error
-  /// of a copy to them.
+  /// Waits for the copies that use the bytes, if the device does not queue work on a block. Throws
+  /// the error of a copy to them.
   virtual void finish_copies_of_block(const void*, uint64_t) {}
-  /// Whether a copy uses the bytes. The allocator prefers others.
+  /// Whether a copy uses the bytes. The allocator prefers bytes that no copy uses.
   virtual bool is_copied(const void*, uint64_t) const { return false; }
   /// Called before a released block is used again. Queued work then waits for the copies of the
   /// block that were started before.

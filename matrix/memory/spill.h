@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Spilling: where tensors wait that left the CPU's memory. These are files without names, so
-// nothing is left of a process that is killed.
+// Spilling: the places of tensors that left the CPU's memory. These are files without names, so a
+// process that is killed leaves no file.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kaiseki {
 
-/// Tensors wait in files of this folder from now on. It should be on a fast disk. An empty path
+/// From now on, tensors wait in files of this folder. It should be on a fast disk. An empty path
 /// means that tensors do not leave the CPU. The initial value is KAISEKI_SPILL_DIR. Throws Error if
 /// the folder has no room for a file, or the system has no such files.
 void set_spill_folder(const std::filesystem::path& folder);
@@ -21,8 +21,8 @@ void set_spill_folder(const std::filesystem::path& folder);
 /// Returns a place for this many bytes, or nullptr if there is no room.
 using SpillStore = std::function<std::unique_ptr<SpillPlace>(uint64_t bytes)>;
 
-/// Tensors wait in another store than files from now on. Tests simulate links with it. Those that
-/// left the CPU before stay where they are.
+/// From now on, tensors wait in this store in place of files. Tests simulate links with it. Tensors
+/// that left the CPU before stay in their places.
 void set_spill_store(SpillStore store);
 
 /// The places as memory. A block is a SpillPlace. Returns nullptr without a store.

@@ -10,7 +10,7 @@
 
 namespace kaiseki {
 
-/// Reserves the room on the disk, so that a full disk is noticed now. Returns nullptr then, and if
+/// Reserves the room on the disk now. Returns nullptr if the disk is full, or if
 /// too many files are open. Throws Error with the system's reason, or if it has no such files.
 std::unique_ptr<SpillPlace> make_spill_file(const std::filesystem::path& folder, uint64_t bytes);
 

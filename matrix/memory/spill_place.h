@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SpillPlace: where a tensor waits that left the CPU's memory.
+// SpillPlace: the place of a tensor that left the CPU's memory.
 #pragma once
 
 #include "matrix/memory/raw_memory.h"
@@ -14,7 +14,7 @@ class SpillPlace {
   /// system's reason.
   virtual void write(const void* from, const CopyRegion& region) = 0;
   virtual void read(void* to, const CopyRegion& region) const = 0;
-  /// Waits until the disk has what was written. The next read comes from the disk, not from the
+  /// Waits until the written data are on the disk. The next read comes from the disk, not from the
   /// system's memory. For measurements.
   virtual void flush() {}
 };

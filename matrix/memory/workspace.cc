@@ -11,8 +11,8 @@
 namespace kaiseki {
 namespace {
 
-// With a block that is rounded up by an eighth, the second part is an eighth. The allocator lets
-// the workspace keep as much.
+// A block is rounded up by at most an eighth. A ninth of the memory then becomes an eighth at most,
+// which the allocator lets the workspace keep.
 constexpr uint64_t kEarlyPart = 16, kEarlyPartOfTensors = 9;
 // Limit for transformed filters: this fraction of the device's memory.
 constexpr uint64_t kKeptPart = 4;
@@ -103,7 +103,7 @@ Workspace::HeldBlock Workspace::use(uint64_t bytes) {
   return use;
 }
 
-/// If tensors left in vain, as much is not asked for again soon.
+/// If tensors left and there was still no room, does not ask for as much again soon.
 void Workspace::make_room(uint64_t bytes) {
   if (in_vain_ && bytes >= *in_vain_) return;
   const uint64_t before = allocator_.account().in_use;

@@ -50,9 +50,9 @@ class Workspace {
   /// Bytes of the block, or 0 if there is none.
   uint64_t size() const;
   /// Bytes that use() can give now. With a limit, this is the limit. Without a limit, use() may
-  /// allocate up to a sixteenth of the device's memory before the iteration ends, or an eighth if
-  /// tensors can leave the device. After a block was released for tensors, it only does if tensors
-  /// can leave.
+  /// allocate up to a sixteenth of the device's memory before the iteration ends. If tensors can
+  /// leave the device, it may allocate up to an eighth. After a block was released for tensors, it
+  /// does so only if tensors can leave.
   uint64_t available() const;
   /// Returns whether the limit allows a block of this size.
   bool allows(uint64_t bytes) const;
@@ -99,7 +99,7 @@ class Workspace {
   std::optional<uint64_t> refused_{};           // smallest size that the device refused
   uint64_t refused_beside_ = 0;                 // bytes that the allocator held at that time
   uint64_t since_refused_ = 0;                  // calls of grow() since then
-  std::optional<uint64_t> in_vain_{};           // smallest size for which tensors left in vain
+  std::optional<uint64_t> in_vain_{};           // smallest size without room after tensors left
   uint64_t since_in_vain_ = 0;                  // calls of grow() since then
   std::set<uint64_t, std::greater<>> wanted_;
   std::set<Caller> callers_;

@@ -45,8 +45,8 @@ bool run(const ConvProblem& problem, const Tensor& x, const ConvArgs& args) {
   return done;
 }
 
-/// Returns the convolution's whole output, or nothing if the device has no room for it and parts of
-/// the batch can run instead.
+/// Returns the convolution's whole output. Returns nothing if the device has no room for it, and
+/// parts of the batch can run instead.
 std::optional<Tensor> whole_output(const ConvProblem& problem, const Tensor& x, const Tensor& y,
                                    const Tensor& indices, bool divides) {
   const std::array<const Tensor*, 3> others = {&x, &y, &indices};

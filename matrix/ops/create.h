@@ -31,7 +31,8 @@ Tensor linspace(double start, double stop, int64_t count, bool endpoint = true,
 Tensor eye(int64_t rows, int64_t columns, int64_t diagonal = 0, DType dtype = DType::f32,
            Device device = default_device());
 Tensor eye(int64_t n, DType dtype = DType::f32, Device device = default_device());
-/// From [n], the square matrix with x on this diagonal. From [rows, columns], this diagonal.
+/// If x is [n], returns the square matrix with x on this diagonal. If x is [rows, columns], returns
+/// this diagonal.
 Tensor diag(const Tensor& x, int64_t diagonal = 0);
 /// [rows, columns] with 1 where column - row <= diagonal, else 0. f32.
 Tensor tri(int64_t rows, int64_t columns, int64_t diagonal = 0, Device device = default_device());
@@ -46,8 +47,8 @@ Tensor tril(const Tensor& x, int64_t diagonal = 0);
 enum class GridOrder : uint8_t { xy, ij };
 std::vector<Tensor> meshgrid(std::span<const Tensor> axes, GridOrder order = GridOrder::xy);
 
-/// [..., classes] with 1 at the index (i32 [...]) of each row, else 0. matrix/ops/index.h says what
-/// happens to an index out of range.
+/// [..., classes] with 1 at the index (i32 [...]) of each row, else 0. matrix/ops/index.h describes
+/// indices out of range.
 Tensor one_hot(const Tensor& indices, int64_t classes, DType dtype = DType::f32);
 
 }  // namespace kaiseki

@@ -78,8 +78,8 @@ void set_bias(GemmArgs& args, const Tensor& c, const GemmOptions& options) {
   }
 }
 
-/// By rows of C, columns of C, matrices of the batch, or rows of op(B). In the last case, products
-/// are added.
+/// Divides by rows of C, columns of C, matrices of the batch, or rows of op(B). In the last case,
+/// products are added.
 pieces::Division divide(const Tensor& a, const Tensor& b, const Tensor& c, int64_t k,
                         const GemmOptions& options) {
   const bool is_bare =

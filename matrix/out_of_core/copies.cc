@@ -9,7 +9,7 @@
 namespace kaiseki::pieces {
 namespace {
 
-/// Some axes of two views as one axis. Pitches are bytes.
+/// Axes of two views that are joined to one axis. Pitches are bytes.
 struct CopyAxis {
   uint64_t count = 0, part_pitch = 0, piece_pitch = 0;
 

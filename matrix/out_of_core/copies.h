@@ -11,14 +11,15 @@
 
 namespace kaiseki::pieces {
 
-/// The copies between a view of a tensor that left its device, and a view of a piece. Both have the
-/// same shape.
+/// Returns the copies between `part`, a view of a tensor that left its device, and `piece`. Both
+/// have the same shape.
 std::vector<CopyRegion> copy_regions(const Tensor& part, const Tensor& piece);
 
 /// The number of rows that a copy between the part and a contiguous piece has.
 int64_t rows_of_copy(const Tensor& part);
 
-/// Returns whether parts of the tensor can be copied while it is outside. Its strides are positive.
+/// Returns whether parts of the tensor can be copied while it is outside. This needs
+/// positive strides.
 bool can_copy_parts(const Tensor& whole);
 
 /// Copies the part to the piece. If the tensor left its device, the copy runs beside the device's

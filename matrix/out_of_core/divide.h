@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs operations whose tensors may have left the device. If the tensors do not fit it together,
-// the operation runs in pieces. divide() of the operation's arguments tells how they are divided.
+// the operation runs in pieces. The arguments' function divide() describes the pieces.
 #pragma once
 
 #include <cstdint>
@@ -38,23 +38,24 @@ class OutsideFinder {
   bool found_ = false, has_scratch_ = false;
 };
 
-/// For divide(): how the arguments are divided. It changes them into those of a piece.
+/// For divide(): collects how the arguments are divided, and changes them into those of a piece.
 class DivisionMaker {
  public:
   /// The next way to cut: along this number of the arguments.
   void cut(int64_t& length) { add({.length = length}, &length); }
-  /// As cut(). The results of pieces are added. `beta`: the factor of the earlier result.
+  /// As cut(), but the results of pieces are added. `beta`: the factor of the earlier result.
   void cut_sum(int64_t& length, float& beta);
-  /// The same for a length that is no argument. Calls begin(first) before each piece.
+  /// As cut(), for a length that is no argument. Calls begin(first) before each piece.
   void cut_at(int64_t length, std::function<void(int64_t first)> begin = nullptr) {
     add({.length = length}, nullptr, std::move(begin));
   }
-  /// The tensors that follow may have any strides. Otherwise all parts are contiguous.
+  /// The tensors added after this call may have any strides. Parts of the others are contiguous.
   void any_strides() { any_strides_ = true; }
   /// The bytes of a tensor that the operation allocates before it computes.
   void scratch(uint64_t bytes) { division_.scratch_bytes = bytes; }
 
-  /// A tensor, viewed as `shape`. `axes`: by cut, the axis that is cut, or kWhole. May be null.
+  /// Adds a tensor, viewed as `shape`. `axes`: for each cut, the axis that is cut, or kWhole. The
+  /// tensor may be null.
   void reads(const Tensor*& tensor, const Shape& shape, const Shape& axes) {
     add(tensor, Access::read, shape, axes, [&tensor](Tensor& piece) { tensor = &piece; });
   }
@@ -88,11 +89,11 @@ class DivisionMaker {
   bool any_strides_ = false;
 };
 
-/// Returns whether a tensor is outside the device and not all of them find room there.
+/// Returns whether a tensor is outside the device and the tensors do not all find room there.
 bool needs_pieces(const pieces::Division& division);
 
-/// Returns whether a tensor that the operation allocates can make it fail. It then has computed
-/// nothing yet.
+/// Returns whether the operation can fail because it has no room for its scratch tensor. It has
+/// then computed nothing yet.
 bool may_find_no_room(const pieces::Division& division);
 
 /// As run_operation(), for an operation that can be divided.

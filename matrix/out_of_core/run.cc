@@ -15,7 +15,7 @@
 namespace kaiseki::pieces {
 namespace {
 
-constexpr uint64_t kStreamedPart = 16;  // of the tensors: their pieces at a time
+constexpr uint64_t kStreamedPart = 16;  // pieces get this fraction of the tensors' bytes
 
 bool same_view(const Tensor& a, const Tensor& b) {
   return a.shares_storage_with(b) && a.offset() == b.offset() && a.shape() == b.shape() &&
@@ -26,14 +26,14 @@ bool same_view(const Tensor& a, const Tensor& b) {
 struct CutTensor {
   Tensor whole;
   int axis = kWhole;
-  size_t same_as = 0;  // the first operand of this view, to which the flags belong
+  size_t same_as = 0;  // the first operand of the same view; it has the flags of all of them
   bool reads = false, writes = false, any_strides = false;
   bool copied = false;   // a piece is a tensor of its own
   bool outside = false;  // its parts are copied over the link
 
   Tensor part(int64_t first, int64_t length) const { return whole.slice(axis, first, length); }
 
-  /// Returns whether parts of the tensor itself are not what the kernel reads.
+  /// Returns whether the kernel cannot use parts of the tensor itself.
   bool needs_copies() const {
     const auto is_contiguous = [&](int64_t length) { return part(0, length).is_contiguous(); };
     return outside || (!any_strides &&
@@ -105,8 +105,8 @@ class PieceRunner {
     std::vector<Tensor> tensors;  // in the order of the operands
   };
 
-  /// Copies back the tensors that are not cut. Returns false if one has no room, because free
-  /// memory is divided.
+  /// Copies back the tensors that are not cut. Returns false if one has no room, because the free
+  /// memory is not in one block.
   bool come_back() const {
     for (const CutTensor& one : tensors_)
       if (one.comes_back()) try {
@@ -117,7 +117,7 @@ class PieceRunner {
     return true;
   }
 
-  /// Takes the fastest size of all cuts. If nothing has room, the tensors on the device leave it.
+  /// Takes the fastest size of all cuts. If no size has room, the tensors on the device leave it.
   void choose() {
     uint64_t bytes = 0;
     for (const PieceOperand& operand : division_.operands) bytes += operand.whole.bytes();
@@ -173,7 +173,7 @@ class PieceRunner {
     return shortest.has_value();
   }
 
-  /// Bytes of tensors that must come back as a whole.
+  /// The bytes of tensors that must come back as a whole.
   uint64_t bytes_kept(const std::vector<CutTensor>& tensors) const {
     uint64_t bytes = 0;
     for (const CutTensor& one : tensors)
@@ -186,7 +186,7 @@ class PieceRunner {
     return (division_.scratch_bytes / length + 1) * static_cast<uint64_t>(size);
   }
 
-  /// Nothing if a tensor is larger than the device's largest block.
+  /// Returns nothing if a tensor is larger than the device's largest block.
   std::optional<uint64_t> bytes_of_piece(const std::vector<CutTensor>& tensors,
                                          int64_t size) const {
     uint64_t all = 0;
@@ -253,7 +253,7 @@ class PieceRunner {
         Tensor part = one.part(piece.range.first, piece.range.length);
         copy_from_piece(part, piece.tensors[i]);
       }
-    // Their copies run on. New tensors would wait for them.
+    // Keeps the tensors, because their copies still run. New tensors would wait for these copies.
     last_ = std::move(piece);
   }
 
@@ -274,10 +274,10 @@ class PieceRunner {
   const RunPiece& run_;
   const PieceCosts costs_;
   const uint64_t largest_;      // bytes of a block
-  uint64_t most_ = UINT64_MAX;  // bytes that were not refused
+  uint64_t most_ = UINT64_MAX;  // bytes; more were refused
   size_t cut_ = 0;
   int64_t size_ = 0;
-  uint64_t at_once_ = 0;  // the pieces that have room together
+  uint64_t at_once_ = 0;  // the number of pieces that have room together
   uint64_t smallest_ = 0;
   std::vector<CutTensor> tensors_;
   PieceTensors last_;

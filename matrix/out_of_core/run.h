@@ -19,7 +19,7 @@ namespace kaiseki::pieces {
 struct PieceOperand {
   Tensor whole;                  // a view with the axes that are cut
   Access access = Access::read;  // write: the operation reads nothing of it
-  std::vector<int> axes = {};    // by cut: the axis of `whole` that is cut, or kWhole
+  std::vector<int> axes = {};    // for each cut: the axis of `whole` that is cut, or kWhole
   bool any_strides = false;      // otherwise the kernel reads contiguous parts
 };
 
@@ -42,19 +42,19 @@ struct Division {
   std::vector<PieceOperand> operands = {};
   double multiply_adds = 0;    // of the whole operation
   uint64_t scratch_bytes = 0;  // of a tensor that the whole operation allocates
-  /// A large tensor without free room stays outside. Its pieces need little room, and others need
-  /// not leave for it. For operations that are seldom repeated on the same tensor.
+  /// A large tensor without free room stays outside. Its pieces need little room, so other tensors
+  /// need not leave. For operations that are seldom repeated on the same tensor.
   bool streams = false;
 };
 
-/// Keeps the operands on the device, so that one that comes back does not evict another.
+/// Keeps the operands on the device. An operand that comes back then does not evict another.
 std::vector<BufferHold> hold_operands(const Division& division);
 
 /// Computes a piece, whose tensors have the order of the operands.
 using RunPiece = std::function<void(std::span<Tensor> tensors, const PieceRange& range)>;
 
 /// Runs all pieces in order. Operands that are the same view share a piece. Throws OutOfMemory if
-/// not even the smallest piece has room.
+/// the smallest piece has no room.
 void run_in_pieces(std::string_view operation, Device device, const Division& division,
                    const RunPiece& run);
 

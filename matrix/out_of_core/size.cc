@@ -12,7 +12,7 @@
 namespace kaiseki::pieces {
 namespace {
 
-constexpr double kPieceSeconds = 10e-6;  // of a piece, for its tensors and its plan
+constexpr double kPieceSeconds = 10e-6;  // to make the tensors and the plan of a piece
 constexpr uint64_t kLargePart = 8;       // of the budget
 constexpr int64_t kEverySize = 1 << 16, kFewer = 50;
 
@@ -50,7 +50,7 @@ std::vector<int64_t> piece_sizes(int64_t all) {
   return sizes;
 }
 
-/// A backend that does not know its limit says 0. The CPU reads files for its information.
+/// A backend that does not know its limit says 0. The CPU is not asked, because it reads files.
 uint64_t largest_block(Device device) {
   const uint64_t bytes = device.is_cpu() ? 0 : device.info().max_allocation;
   return bytes ? bytes : UINT64_MAX;

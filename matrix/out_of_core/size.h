@@ -12,11 +12,11 @@
 
 namespace kaiseki::pieces {
 
-/// The pieces whose copies and computing overlap.
+/// The number of pieces whose copies and computing overlap.
 inline constexpr uint64_t kPiecesAtOnce = 3;
 
-/// Seconds for a byte over the link, a copy, a piece of an operation, a multiply-add, and a byte
-/// that a kernel reads or writes.
+/// Seconds for a byte over the link, a row of a copy, the start of a piece, and a multiply-add.
+/// `byte` is the seconds for a byte that a kernel reads or writes.
 struct PieceCosts {
   double to_device = 0, to_host = 0, copy = 0, start = 0, multiply_add = 0, byte = 0;
 };
@@ -26,15 +26,15 @@ PieceCosts piece_costs(const DeviceRates& rates);
 struct PieceSeconds {
   double in = 0, compute = 0, out = 0;
 
-  /// The time of all pieces, whose copies and computing overlap. The longest of the three takes its
-  /// time for every piece, and the others take theirs for one.
+  /// The time of all pieces, whose copies and computing overlap. The longest of the three counts
+  /// for every piece. The two others count for one piece.
   double of_all(int64_t pieces) const {
     return in + compute + out + static_cast<double>(pieces - 1) * std::max({in, compute, out});
   }
 };
 
-/// The smallest sizes that give each number of pieces, in ascending order. Of very many, those
-/// whose numbers differ by about 2 %.
+/// The smallest size for each number of pieces, in ascending order. If there are very many numbers,
+/// only numbers that differ by about 2 %.
 std::vector<int64_t> piece_sizes(int64_t all);
 
 /// The largest block of the device in bytes.
@@ -43,15 +43,15 @@ uint64_t largest_block(Device device);
 /// The bytes that pieces can take on the device.
 uint64_t room_for_pieces(Device device);
 
-/// Tensors that an operation does not use leave the device if they take most of its room. `bytes`:
-/// of the operation's tensors.
+/// Makes tensors that an operation does not use leave the device, if the operation's tensors have
+/// too little room. `bytes` are those of the operation's tensors.
 void make_room_for_pieces(Device device, uint64_t bytes);
 
-/// Returns whether a tensor is outside, takes an eighth of the budget or more, and has no free
+/// Returns whether the tensor is outside, takes an eighth of the budget or more, and has no free
 /// room.
 bool is_large_and_outside(const Tensor& tensor);
 
-/// Returns whether a tensor is outside the device and not all of them find room there together. If
+/// Returns whether a tensor is outside the device and the tensors do not all find room there. If
 /// all find room, copies them back. The elements may be null.
 bool needs_pieces(std::span<const Tensor* const> tensors);
 

@@ -13,8 +13,8 @@ struct TuningKey {
   std::string device, driver;  // names; results of other devices or drivers are ignored
   int threads = 0;             // threads, or cores of a CPU's OpenCL device; 0 if irrelevant
   std::string operation, which;
-  /// For shipped_tuning(): `which` without its minibatch, and the minibatch. If it is empty, no
-  /// measurements are shipped.
+  /// For shipped_tuning(): `which` without its minibatch, and the minibatch. If which_per_image is
+  /// empty, no measurements are shipped.
   std::string which_per_image = {};
   int64_t minibatch = 0;
 };

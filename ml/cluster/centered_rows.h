@@ -33,7 +33,7 @@ class CenteredRows {
  public:
   /// x: f32 [n, features], contiguous and on the CPU.
   explicit CenteredRows(const Tensor& x);
-  /// With this mean [features].
+  /// Subtracts this mean [features].
   CenteredRows(const Tensor& x, std::vector<float> mean);
 
   int64_t count() const { return count_; }

@@ -32,7 +32,7 @@ struct KMeansOptions {
 /// * If a cluster is empty, it gets the sample that is farthest from its center. If x has fewer
 ///   different samples than clusters, some clusters stay empty.
 /// * The same seed gives the same result for any number of threads. On another device than the CPU,
-///   sums of samples are in f32: the centers differ by about 1e-5 of the deviations.
+///   sums of samples are in f32. The centers then differ by about 1e-5 of the deviations.
 /// * Other devices always use `lloyd`. In an iteration n_clusters * (features + 1) numbers come to
 ///   the host. If a cluster becomes empty, all distances and labels come once.
 class KMeans {

@@ -111,7 +111,7 @@ double squared_movement(const Centers& from, const Centers& to) {
 }  // namespace
 
 /// Returns the inertia of the batch before the update. `reassign`: nullptr, or the random numbers
-/// for clusters that start anew.
+/// for clusters that get new centers.
 double MiniBatchKMeans::State::update(const CenteredRows& batch, Random* reassign, double ratio) {
   const int64_t features = centers.features;
   std::vector<int32_t> labels(static_cast<size_t>(batch.count()));

@@ -19,7 +19,7 @@ struct MiniBatchKMeansOptions {
   double tol = 0;                    // as in KMeansOptions, for one batch; 0: no such stop
   int64_t max_no_improvement = 10;   // batches without a smaller average inertia, then fit() stops
   int64_t n_init = 3;                // starts; the best one is used
-  double reassignment_ratio = 0.01;  // smaller clusters than this part of the largest start anew
+  double reassignment_ratio = 0.01;  // clusters below this part of the largest get new centers
   uint64_t seed = 0;
 };
 

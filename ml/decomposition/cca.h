@@ -18,8 +18,9 @@ struct CCAOptions {
 };
 
 /// Finds directions of x and of y whose projections have the largest correlations. Gives the
-/// weights of scikit-learn: PLS in its mode B, after each component with what it does not explain.
-/// The covariances are read from x in blocks. The rest runs on the CPU in f64.
+/// weights of scikit-learn: PLS in its mode B. Each component uses the part of x and y that the
+/// components before it do not explain. The covariances are read from x in blocks. All other work
+/// runs on the CPU in f64.
 class CCA {
  public:
   /// Throws Error for a setting out of range.

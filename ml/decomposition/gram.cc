@@ -37,7 +37,7 @@ Tensor gram_on_device(const Tensor& x, const std::vector<double>& mean) {
   return f64_tensor(sum.total(), {features, features});
 }
 
-/// From the upper triangle.
+/// Makes the symmetric matrix from its upper triangle.
 Tensor symmetric(const std::vector<double>& sums, int64_t features) {
   Tensor gram({features, features}, DType::f64, Device::cpu());
   double* values = gram.overwrite<double>();

@@ -41,8 +41,8 @@ void add_weight(GapParts& parts, double correlation, double w, const DescentProb
   parts.w_squares += w * w;
 }
 
-/// Runs passes until the gap is small. `update(j, w)` returns the new weight and keeps what it
-/// needs. `parts()` returns the parts of the gap.
+/// Runs passes until the gap is small. `update(j, w)` returns the new weight and updates its own
+/// state. `parts()` returns the parts of the gap.
 template <typename Update, typename Parts>
 DescentResult descend(int64_t features, double y_squares, const DescentProblem& problem,
                       const Update& update, const Parts& parts) {

@@ -24,10 +24,10 @@ struct DescentResult {
   bool converged = false;
 };
 
-/// With the Gram matrix of the data: for few features. Each step costs one row of it.
+/// Uses the Gram matrix of the data, for few features. Each step reads one row of it.
 DescentResult descend_by_gram(DoubleMatrix& gram, const RegressionData& data, int64_t output,
                               const DescentProblem& problem);
-/// With the residuals: for more features than samples. `columns` is x transposed, without the
+/// Uses the residuals, for more features than samples. `columns` is x transposed, without the
 /// means, f32 [features, samples].
 DescentResult descend_by_residuals(const Tensor& columns, const RegressionData& data,
                                    int64_t output, const DescentProblem& problem);

@@ -118,7 +118,7 @@ LbfgsResult minimize_lbfgs(const Objective& objective, Vector& w, const LbfgsOpt
     const double step = pairs.empty() ? std::min(1.0, 1 / norm) : 1.0;
     if (!search_line(objective, direction, step, options.noise, at)) {
       if (pairs.empty()) {
-        // Not even along the gradient. With features of huge values, steps are too long instead.
+        // No step along the gradient helps. With huge feature values, steps are too long instead.
         result.converged = step * norm * norm <= 100 * options.noise * std::abs(at.value);
         break;
       }

@@ -44,12 +44,12 @@ DoubleMatrix gram_matrix(const RegressionData& data);
 /// columns have the lengths of the products in gram_matrix().
 DoubleMatrix triangular_factor(const RegressionData& data, double penalty);
 
-/// Minimizes |x w - y|^2 + penalty |w|^2. Each returns w^T, [outputs * features].
-/// From the Gram matrix. Returns nothing if that would lose too many digits.
+/// These functions minimize |x w - y|^2 + penalty |w|^2. They return w^T, [outputs * features].
+/// Uses the Gram matrix. Returns nothing if this would lose too many digits.
 std::optional<std::vector<double>> solve_by_cholesky(const RegressionData& data, double penalty);
-/// From the Gram matrix of the rows, for fewer samples than features. penalty > 0.
+/// Uses the Gram matrix of the rows, for fewer samples than features. penalty > 0.
 std::optional<std::vector<double>> solve_by_rows(const RegressionData& data, double penalty);
-/// From R. If x does not determine w, it is the solution of least norm.
+/// Uses R. If x does not determine w, returns the solution of least norm.
 std::vector<double> solve_by_qr(const RegressionData& data, double penalty);
 
 /// mean(y) - mean(x) w for each output.

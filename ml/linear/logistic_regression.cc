@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kRows = 16384;
 // Another device adds all blocks. Fewer of them need fewer kernels.
 constexpr int64_t kDeviceRows = 65536;
-// Of losses, which come to the host.
+// The most sums of losses, which come to the host.
 constexpr int64_t kMostSums = 64;
 // For the default tolerance, the decrease where L-BFGS of SciPy stops.
 constexpr double kValueTolerance = 2.2e-5;

@@ -20,8 +20,8 @@ struct LogisticRegressionOptions {
   bool fit_intercept = true;
   ClassWeights class_weight = {};
   int64_t max_iter = 100;
-  /// Of the largest element of the gradient. For many samples, a step with a relative decrease
-  /// below 2.2e-5 tol is also the last. With this tol, many are more than 52,000.
+  /// The limit of the gradient's largest element. For many samples, a step with a relative decrease
+  /// below 2.2e-5 tol is also the last. With this tol, many means more than 52,000.
   double tol = 1e-4;
 };
 

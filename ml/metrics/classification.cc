@@ -14,7 +14,7 @@ struct LabelPairs {
   std::vector<int32_t> classes;  // all labels that occur, ascending
 };
 
-/// Without the classes, for which the labels must be sorted.
+/// Reads the labels without the classes, which would need a sort.
 LabelPairs read_labels_of(const Tensor& truth, const Tensor& predicted, std::string_view name) {
   require(truth.defined() && truth.size() > 0, name, "expected at least one label, got ",
           truth.shape());

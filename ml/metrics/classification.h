@@ -18,7 +18,7 @@ double accuracy_score(const Tensor& truth, const Tensor& predicted);
 Tensor confusion_matrix(const Tensor& truth, const Tensor& predicted,
                         const std::vector<int32_t>& labels = {});
 
-/// How the scores of the classes become one.
+/// The way to combine the scores of the classes.
 enum class ScoreAverage : uint8_t {
   binary,    // the score of ScoreOptions::pos_label; requires at most two classes
   micro,     // the score of the counts of all classes together
@@ -32,10 +32,10 @@ struct ScoreOptions {
   double zero_division = 0;  // the score if its divisor is 0
 };
 
-/// Of the samples that are predicted as a class, the part that belongs to it.
+/// The part of the samples predicted as a class that belong to this class.
 double precision_score(const Tensor& truth, const Tensor& predicted,
                        const ScoreOptions& options = {});
-/// Of the samples of a class, the part that is predicted as it.
+/// The part of the samples of a class that are predicted as this class.
 double recall_score(const Tensor& truth, const Tensor& predicted, const ScoreOptions& options = {});
 /// The harmonic mean of precision and recall.
 double f1_score(const Tensor& truth, const Tensor& predicted, const ScoreOptions& options = {});

@@ -37,7 +37,7 @@ struct LinearParts {
   bool softmax = false;            // whether probabilities are the softmax of the scores
 };
 
-/// The trees of a model, whose values are the mean of theirs.
+/// The trees of a model. The model's values are the means of the trees' values.
 struct ForestParts {
   std::span<const Tree> trees;
   std::vector<int32_t> classes;  // empty: a regression
@@ -62,7 +62,7 @@ class Model {
   virtual void partial_fit(const Tensor& x, const Tensor& y,
                            const std::vector<int32_t>& classes) = 0;
   virtual bool has_partial_fit() const = 0;
-  /// The first one is what `kaiseki apply` computes by default.
+  /// The first use is the default of `kaiseki apply`.
   virtual std::vector<Use> uses() const = 0;
   /// Throws Error for a use that the estimator does not have.
   virtual Tensor apply(Use use, const Tensor& x) const = 0;

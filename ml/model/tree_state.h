@@ -12,7 +12,7 @@
 namespace kaiseki::ml {
 
 /// Writes or reads `count` fitted trees. If `outputs` has a value, each tree must have that many.
-/// Refuses nodes that would lead nowhere or in a circle.
+/// Refuses nodes whose children do not exist or form a circle.
 void archive_trees(Archive& archive, std::vector<Tree>& trees, int64_t count,
                    std::optional<int64_t> outputs);
 

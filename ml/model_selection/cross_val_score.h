@@ -35,9 +35,9 @@ std::vector<SplitIndices> cross_val_folds(const Tensor& y, const CrossValOptions
 /// The samples and targets of a fold, as copies. x and y have the same number of samples.
 TrainTestParts fold_parts(const Tensor& x, const Tensor& y, const SplitIndices& fold);
 
-/// For each fold, the score on its test of a copy of the estimator that learned from the other
-/// samples. x is [n, ...], y is [n] or [n, outputs]. Throws what the estimator throws, and
-/// ShapeError. Folds run one after another, because estimators use all threads.
+/// For each fold, a copy of the estimator learns from the other samples. Returns its scores on the
+/// folds. x is [n, ...], y is [n] or [n, outputs]. Throws ShapeError and the errors of the
+/// estimator. Folds run one after another, because estimators use all threads.
 template <Estimator Model>
 std::vector<double> cross_val_score(const Model& estimator, const Tensor& x, const Tensor& y,
                                     const CrossValOptions& options = {}) {

@@ -24,7 +24,7 @@ struct SearchProgress {
 struct GridSearchOptions {
   CrossValOptions cv = {};
   bool refit = true;  // the best estimator learns from all samples
-  /// Is called after each score. An exception ends the search.
+  /// Called after each score. An exception ends the search.
   std::function<void(const SearchProgress&)> progress = {};
 };
 
@@ -77,7 +77,7 @@ class GridSearchCV {
     best_ = std::move(best);
   }
 
-  /// Those of the best estimator. Require a fit with `refit`.
+  /// The results of the best estimator. These functions require a fit with `refit`.
   const Model& best_estimator() const {
     require(best_.has_value(), kName, "expected a fitted model, call fit() with refit first");
     return *best_;
@@ -85,7 +85,7 @@ class GridSearchCV {
   Tensor predict(const Tensor& x) const { return best_estimator().predict(x); }
   double score(const Tensor& x, const Tensor& y) const { return best_estimator().score(x, y); }
 
-  /// In the order of the candidates. to_string(results()) is a table.
+  /// The results in the order of the candidates. to_string(results()) is a table.
   const std::vector<SearchResult>& results() const { return results_; }
   /// The number of the first candidate with the best mean.
   int64_t best_index() const {

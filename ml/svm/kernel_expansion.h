@@ -43,7 +43,7 @@ struct VectorCoefficient {
   double value;
 };
 /// The functions that a linear kernel learns, from vectors f32 [vectors, features] and the
-/// coefficients of each output. Subtracts from the intercepts what the shift has added to them.
+/// coefficients of each output. Removes the effect of the shift from the intercepts.
 LinearWeights linear_weights(const KernelFunction& function, const Tensor& vectors,
                              const std::vector<std::vector<VectorCoefficient>>& coefficients,
                              const std::vector<double>& intercepts);

@@ -71,7 +71,7 @@ class Cells {
     return count;
   }
 
-  /// Adds a cell. Returns whether the row goes on.
+  /// Adds a cell. Returns whether the row has another one.
   bool cell(Row& row) {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     if (at_ < text_.size() && text_[at_] == '"') return quoted(row);

@@ -17,7 +17,8 @@
 namespace kaiseki::ml {
 namespace {
 
-/// Between a < b: the middle, rounded down. A float is not above it if it is not above the middle.
+/// Returns the middle of a < b, rounded down to a float. A float is above the result exactly if it
+/// is above the middle.
 float threshold_between(float a, float b) {
   const double middle = static_cast<double>(a) / 2 + static_cast<double>(b) / 2;
   const auto rounded = static_cast<float>(middle);
@@ -297,7 +298,7 @@ class TreeGrower {
   Tree tree_;
 };
 
-/// From codes if there are any, else from values.
+/// Grows the tree from codes if there are any, else from values.
 template <class Scan, class Leaves>
 Tree grow_tree(const TreeData& data, std::vector<TreeSample> samples,
                const typename Scan::Node& node, const Leaves& leaves, const TreeGrowth& growth) {

@@ -63,7 +63,7 @@ class Iterator {
   int64_t batches_per_epoch() const;
   int64_t batch_size() const;
   const BatchShare& share() const { return options_.share; }
-  /// From the next batch on. No sample is lost or repeated. Throws Error below 1.
+  /// Takes effect with the next batch. No sample is lost or repeated. Throws Error below 1.
   void set_batch_size(int64_t batch_size);
   const Dataset& dataset() const { return *dataset_; }
   /// The most bytes of batches at a time: those that are prepared, and the last one of next().

@@ -109,8 +109,8 @@ bool contains(const fs::path& folder, const fs::path& other) {
          folder.end();
 }
 
-/// The paths of all pictures below a folder, relative to it. Warns of what cannot be read. A link
-/// to a folder above is not followed.
+/// The paths of all pictures below a folder, relative to it. Warns of files that cannot be read. A
+/// link to a folder above is not followed.
 std::vector<std::string> find_pictures(const fs::path& folder) {
   std::vector<std::string> paths;
   std::vector<fs::path> above = {fs::canonical(folder)};  // the folders on the way to the entry

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NumPy's .npz: a zip archive (PKWARE APPNOTE 6.3) of npy files, stored or deflated. Without zip64,
-// encryption and parts.
+// NumPy's .npz: a zip archive (PKWARE APPNOTE 6.3) of npy files, stored or deflated. zip64,
+// encryption and archives in several parts are not supported.
 #pragma once
 
 #include <string>

@@ -63,7 +63,8 @@ void shared_batch_norm_train(const BatchNormForward& pass, const BatchNormStatis
   batch_norm_apply(pass, statistics.mean, statistics.inv_std);
 }
 
-// dx of this machine's sums is mended by the difference to the sums of all: it is linear in them.
+// dx is linear in the sums. It is computed from this machine's sums, and then corrected by the
+// difference to the sums of all machines.
 void shared_batch_norm_backward(const BatchNormBackward& pass, const SumOverMachines& sum) {
   const auto c = static_cast<size_t>(pass.gamma.size());
   Tensor dgamma = Tensor::zeros(pass.gamma.shape(), DType::f32, pass.x.device());

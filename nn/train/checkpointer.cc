@@ -128,7 +128,7 @@ void Checkpointer::on_start(Trainer& trainer) {
 
 void Checkpointer::on_epoch(Trainer& trainer) {
   const auto& evaluation = trainer.evaluation();
-  // No score is greater than NaN, so a first NaN would be the best one for ever.
+  // No score is greater than NaN, so a first NaN would always remain the best score.
   const bool scored = evaluation && !std::isnan(evaluation->score());
   if (scored && (!best_ || evaluation->score() > *best_)) write_best(trainer);
   if (trainer.epoch() % std::max<int64_t>(1, options_.every) == 0) write(trainer);

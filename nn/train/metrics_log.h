@@ -12,9 +12,9 @@
 namespace kaiseki::nn {
 
 /// Lines have "event" ("step", "epoch"), "step", "epoch" (from 1), "loss", "accuracy" and
-/// "learning_rate". "images_per_second" leaves evaluation out. "data_wait" is the seconds without a
-/// ready batch, "seconds" those since the start of this run. "memory" (the peak), "memory_in_use",
-/// "memory_cached" and "memory_workspace" are bytes of the device's allocator. After an
+/// "learning_rate". "images_per_second" excludes evaluation. "data_wait" is the seconds without a
+/// ready batch. "seconds" is the time since the start of this run. "memory" (the peak),
+/// "memory_in_use", "memory_cached" and "memory_workspace" are bytes of the allocator. After an
 /// evaluation, the line of the epoch also has "test_loss", "test_accuracy" and "test_top5".
 class MetricsLog : public Extension {
  public:

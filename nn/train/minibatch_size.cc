@@ -15,16 +15,16 @@ namespace kaiseki::nn {
 namespace {
 
 constexpr int kMostAttempts = 6;
-/// Between `start` and the smallest and the largest size that are tried.
+/// The ratio of `start` to the smallest size that is tried, and of the largest size to `start`.
 constexpr int64_t kFar = 4;
 constexpr double kGoodFit = 0.05, kNearShortest = 0.03;
-/// Of the paper's strategies.
+/// The constants of the paper's strategies.
 constexpr int kMostRounds = 100, kIterations = 3;
 constexpr size_t kRoundsOfCheck = 5;
 constexpr double kUseTarget = 0.99, kTimeTolerance = 0.05;
 constexpr double kSizeTolerance = 5;
 
-/// `smallest`, the numbers 2^n and 3 * 2^n up to `largest`, and `largest`.
+/// Returns `smallest`, the numbers 2^n and 3 * 2^n up to `largest`, and `largest`.
 std::vector<int64_t> candidates(int64_t smallest, int64_t largest) {
   std::vector<int64_t> sizes = {smallest};
   for (int64_t power = 2; power < largest; power *= 2)
@@ -50,13 +50,14 @@ double iterations_of_epoch(int64_t samples, int64_t size) {
   return std::ceil(static_cast<double>(samples) / static_cast<double>(size));
 }
 
-/// Whether the paper's strategies end: checks every 5 rounds how far the last 5 figures moved.
+/// Returns whether the paper's strategies end. Every 5 rounds, compares the change of the last 5
+/// figures with the tolerance.
 bool has_settled(const std::vector<double>& figures, double tolerance) {
   if (figures.empty() || figures.size() % kRoundsOfCheck != 0) return false;
   return std::abs(figures.back() - figures[figures.size() - kRoundsOfCheck]) <= tolerance;
 }
 
-/// The change of the minibatch in the paper's strategies: it grows while its direction stays.
+/// The step by which the paper's strategies change the size. It grows while its direction stays.
 class GrowingStep {
  public:
   int64_t next(int64_t size, bool larger, int64_t most) {
@@ -101,8 +102,8 @@ bool FitEpochTime::fits_well() {
   });
 }
 
-/// For a size from the smallest to the largest probe. Between two probes, interpolates the seconds
-/// for one sample.
+/// The seconds of an iteration for a size from the smallest to the largest probe. Between two
+/// probes, interpolates the seconds for one sample.
 double FitEpochTime::seconds_of(int64_t size) const {
   const auto size_of = [](const Probe& probe) { return static_cast<double>(probe.size); };
   const auto after =
@@ -144,7 +145,8 @@ std::optional<int64_t> FitEpochTime::middle_of_largest_gap() const {
   return middle;
 }
 
-/// Only sizes between the probes: others may not fit the memory, or change the training too much.
+/// Considers only sizes between the probes. Others may not fit the memory, or may change the
+/// training too much.
 int64_t FitEpochTime::smallest_near_shortest(int64_t samples, bool good) const {
   const auto epoch = [&](int64_t b) {
     const double seconds = good ? fixed_ + each_ * static_cast<double>(b) : seconds_of(b);

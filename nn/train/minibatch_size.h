@@ -31,7 +31,7 @@ class MinibatchStrategy {
 /// Fits the time of an iteration, a + c b for b samples, to at most 6 sizes. Chooses the smallest
 /// size whose epoch takes at most 3 % more than the shortest. More than 3 sizes are tried only if
 /// one of them differs from the fit by more than 5 %. The size is from a quarter of `start` to four
-/// times `start`, because others need another recipe.
+/// times `start`, because sizes outside this range need another recipe.
 class FitEpochTime : public MinibatchStrategy {
  public:
   struct Probe {
@@ -40,7 +40,7 @@ class FitEpochTime : public MinibatchStrategy {
   };
 
   int64_t choose(MinibatchTrials& trials, int64_t start) override;
-  /// Of the last choose(), by size.
+  /// The probes of the last choose(), in the order of their sizes.
   const std::vector<Probe>& probes() const { return probes_; }
 
  private:
@@ -66,8 +66,8 @@ class EpochTimeMinimize : public MinibatchStrategy {
   int rounds_ = 0;
 };
 
-/// The paper's GpuUsageMaximize: changes the minibatch until the device, or the CPU's threads, are
-/// in use for 99 % of the time. choose() throws Error if an OpenCL device was opened without a
+/// The paper's GpuUsageMaximize: changes the minibatch until the device or the CPU's threads are in
+/// use for 99 % of the time. choose() throws Error if an OpenCL device was opened without a
 /// BusyTimeMeasurement (base/busy_time.h).
 class UsageMaximize : public MinibatchStrategy {
  public:
@@ -86,7 +86,7 @@ struct MinibatchSizeOptions {
 };
 
 /// Sets the size before the first iteration. A resumed run keeps the size of its checkpoint. If
-/// there is no memory for the trials, the size stays. Not for a training over a pool.
+/// there is no memory for the trials, the size stays. Do not use it for a training over a pool.
 class MinibatchSizeOptimizer : public Extension {
  public:
   explicit MinibatchSizeOptimizer(std::unique_ptr<MinibatchStrategy> strategy,
@@ -106,7 +106,7 @@ class MinibatchSizeOptimizer : public Extension {
   std::unique_ptr<MinibatchStrategy> strategy_;
   MinibatchSizeOptions options_;
   std::optional<int64_t> size_;
-  double factor_ = 1;  // of the learning rate, after the first epoch
+  double factor_ = 1;  // factor of the learning rate after the first epoch
 };
 
 }  // namespace kaiseki::nn

@@ -23,27 +23,27 @@ class TrialsStopped : public Error {
 class MinibatchTrials {
  public:
   struct Trial {
-    double seconds;  // the least of one minibatch
-    /// Of the CPU's threads, or of another device, from 0 to 1. The mean of the upper half of
-    /// iterations. Nothing if the device does not measure it (base/busy_time.h).
+    double seconds;  // the shortest time of one minibatch
+    /// The use of the CPU's threads, or of another device, from 0 to 1. It is the mean of the upper
+    /// half of iterations. Nothing if the device does not measure it (base/busy_time.h).
     std::optional<double> use = {};
   };
 
   virtual ~MinibatchTrials() = default;
   /// Runs 1 or more iterations of this size. Returns nothing if they do not fit the memory.
   virtual std::optional<Trial> run(int64_t size, int iterations) = 0;
-  /// The samples of an epoch.
+  /// The number of samples of an epoch.
   virtual int64_t samples() const = 0;
 };
 
-/// Trials with an updater. After them, restore() gives the run back bit for bit. Only measurements
-/// of the tuner stay.
+/// Trials with an updater. After them, restore() restores the run bit for bit. Only measurements of
+/// the tuner stay.
 class UpdaterTrials : public MinibatchTrials {
  public:
   /// `updater` must live as long as this. If `stopped` returns true, run() throws TrialsStopped.
   explicit UpdaterTrials(Updater& updater, std::function<bool()> stopped = {});
-  /// Calls restore() if no call followed the last run(), as after an exception. Logs its error. The
-  /// next step of the run then throws RunNotRestored.
+  /// Calls restore() if no call followed the last run(), as after an exception. If restore() fails,
+  /// logs its error. The next step of the run then throws RunNotRestored.
   ~UpdaterTrials() override;
   UpdaterTrials(const UpdaterTrials&) = delete;
 

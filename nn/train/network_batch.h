@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Batches for a network whose weights may fill its device. They leave it if a batch needs the room.
+// Batches for a network whose weights may fill its device. If a batch needs room, weights leave.
 #pragma once
 
 #include "nn/data/iterator.h"
@@ -7,10 +7,10 @@
 
 namespace kaiseki::nn {
 
-/// Iterator::next().
+/// Calls Iterator::next().
 bool next_batch(Iterator& iterator, const Network& network, Batch& batch);
 
-/// Batch::inputs() on the network's device.
+/// Returns Batch::inputs() on the network's device.
 Tensor inputs_of(const Batch& batch, const Network& network);
 
 }  // namespace kaiseki::nn

@@ -14,7 +14,7 @@ namespace kaiseki::nn {
 namespace {
 
 constexpr int64_t kMeasurements = 20;
-/// The recipe's size over the smallest.
+/// The ratio of the recipe's size to the smallest size.
 constexpr int64_t kFar = 4;
 
 }  // namespace
@@ -31,7 +31,8 @@ void NoiseCap::on_step(Trainer& trainer) {
   apply(trainer);
 }
 
-/// At even distances over the first epoch. A minibatch does not go beyond the epoch.
+/// Returns whether it is time to measure. The measurements are spread evenly over the first epoch.
+/// A measured minibatch does not go beyond the epoch.
 bool NoiseCap::measures(Trainer& trainer) const {
   const Iterator& iterator = trainer.updater().iterator();
   const int64_t samples = iterator.dataset().size();

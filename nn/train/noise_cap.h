@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NoiseCap: limits the size of a minibatch to the noise scale of the gradients, and changes the
-// learning rate with the size.
+// NoiseCap: limits the size of a minibatch to the noise scale of the gradients. The learning rate
+// changes with the size.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace kaiseki::nn {
 
-/// Add it after MinibatchSizeOptimizer, whose size is the largest. The first epoch has at most the
-/// recipe's size, and measures the noise scale up to 20 times. From the second epoch on, a step has
-/// at most as many samples as the noise scale, and at least a quarter of the recipe's size. The
-/// learning rate changes with the size, over the second epoch. Not for a training over a pool.
+/// Add it after MinibatchSizeOptimizer, which sets the largest size. The first epoch uses at most
+/// the recipe's size, and measures the noise scale up to 20 times. From the second on, a step has
+/// at most as many samples as the noise scale. It has at least a quarter of the recipe's size. The
+/// learning rate changes with the size, over the second epoch. Do not use it over a pool.
 class NoiseCap : public Extension {
  public:
-  /// `recipe_size`: of a minibatch.
+  /// `recipe_size` is the recipe's size of a minibatch.
   explicit NoiseCap(int64_t recipe_size, RateScaling scaling = RateScaling::square_root)
       : recipe_size_(recipe_size), scaling_(scaling) {}
   void on_start(Trainer& trainer) override;
@@ -38,7 +38,7 @@ class NoiseCap : public Extension {
   int64_t recipe_size_;
   RateScaling scaling_;
   std::optional<int64_t> largest_;  // empty before on_start()
-  int64_t tries_ = 0;               // of measure()
+  int64_t tries_ = 0;               // calls of measure()
   NoiseScale noise_scale_;
 };
 

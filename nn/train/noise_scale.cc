@@ -22,8 +22,8 @@ class KeptRun {
       : updater_(updater), batch_size_(updater.iterator().batch_size()) {
     before_.keep(updater);
   }
-  /// Calls restore() if it was not called, as after an exception. Logs its error. The next step of
-  /// the run then throws RunNotRestored.
+  /// Calls restore() if it was not called, as after an exception. If restore() fails, logs its
+  /// error. The next step of the run then throws RunNotRestored.
   ~KeptRun() {
     if (restored_) return;
     try {
@@ -57,7 +57,7 @@ void add_gradient(Updater& updater) {
   network.backward();
 }
 
-/// Of the mean of `count` gradients.
+/// The squared norm of the mean of `count` gradients, whose sum the network has.
 double norm_of_mean(Network& network, int64_t count) {
   const auto divisor = static_cast<double>(count);
   return static_cast<double>(squared_norm(network.gradients()).item()) / (divisor * divisor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The noise scale of gradients. Minibatches above it need nearly as many steps as smaller ones.
-// They only cost samples.
+// The noise scale of gradients. Minibatches above it hardly reduce the number of steps. They use
+// more samples for the same progress.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct NoiseScale {
   double variance = 0, square = 0;  // sums of the estimates of tr(Sigma) and |G|^2
 
   void add(const GradientNorms& norms);
-  /// In samples. Nothing if the noise hides the mean gradient, or before add().
+  /// The noise scale in samples. Nothing if the noise hides the mean gradient, or before add().
   std::optional<double> value() const;
 };
 

@@ -14,19 +14,19 @@ namespace kaiseki::nn {
 
 class Updater;
 
-/// For one thread.
+/// Use it in one thread.
 class RunSnapshot {
  public:
   /// Copies the weights, the states, the optimizer, the random streams and the iterator's position.
   /// A second call reuses the memory.
   void keep(Updater& updater);
-  /// The next step then has the same bits as after keep(). The gradients need no copy. The next
-  /// step sets them to zero, or to a multiple of the velocity, which belongs to the optimizer.
-  /// Throws RunNotRestored if it fails. Updater::expect_restored() then throws until a later call
-  /// succeeds.
+  /// Restores the run. The next step then has the same bits as after keep(). The gradients need no
+  /// copy. The next step sets them to zero, or to a multiple of the optimizer's velocity.
+  /// If restore() fails, it throws RunNotRestored. Updater::expect_restored() then throws until a
+  /// later call succeeds.
   void restore(Updater& updater) const;
 
-  /// Of the optimizer.
+  /// The number of the optimizer's steps.
   int64_t step() const { return step_; }
   const IteratorState& iterator() const { return iterator_; }
   uint64_t bytes() const;

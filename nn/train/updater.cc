@@ -75,7 +75,7 @@ Tensor Updater::reserve_batches() const {
     return {};
   try {
     Tensor batches({static_cast<int64_t>(bytes)}, DType::u8, device);
-    batches.buffer().return_to_device();  // with a store it may have left at once
+    batches.buffer().return_to_device();  // with a store, the tensor may start outside the device
     return batches;
   } catch (const OutOfMemory&) {
     return {};
@@ -87,8 +87,8 @@ void Updater::add_idle(IdleTensors& idle) const {
   network_.add_slots(optimizer_, idle);
 }
 
-/// The tensors of the optimizer exist before, so they count. So does the memory of the batches,
-/// which are on the CPU.
+/// Creates the tensors of the optimizer first, so that their memory counts. On the CPU, the memory
+/// of the batches counts, too.
 void Updater::choose_parts() {
   const int64_t size = iterator_.batch_size();
   if (parts_of_size_ == size) return;
@@ -96,7 +96,7 @@ void Updater::choose_parts() {
   if (computes_alone()) {
     optimizer_.states(network_.parameters());
     batch_ = {};
-    iterator_.set_batch_size(size);  // frees what it has prepared, which would count twice
+    iterator_.set_batch_size(size);  // frees the prepared batches, which would count twice
     const Tensor batches = reserve_batches();
     IdleTensors slots(network_.device());
     network_.add_slots(optimizer_, slots);
@@ -163,7 +163,7 @@ Updater::Result Updater::update() {
   IdleTensors slots(network_.device());
   network_.add_slots(optimizer_, slots);
   Result result = accumulate_ == 1 && parts_ == 1 ? of_one_minibatch() : accumulated();
-  std::optional<TimelineSpan> span;  // on other devices the time is that of their queues
+  std::optional<TimelineSpan> span;  // only on the CPU; other devices record their queues
   if (network_.device().is_cpu()) span.emplace("steps", "update");
   optimizer_.step(network_.parameters(), network_.gradients(), rate);
   return result;

@@ -26,7 +26,7 @@ class RunNotRestored : public Error {
 
 class Updater {
  public:
-  /// All three must live as long as this. Each iteration accumulates the gradients of `accumulate`
+  /// The references must outlive this. Each iteration accumulates the gradients of `accumulate`
   /// minibatches, and of fewer at the end of an epoch. The step is then that of one minibatch with
   /// all samples, except in batch normalization. Throws Error if the schedule is not valid, or if
   /// `accumulate` is below 1.
@@ -35,7 +35,7 @@ class Updater {
 
   virtual ~Updater() = default;
 
-  /// Of all minibatches of the iteration.
+  /// The results for all minibatches of the iteration.
   struct Result {
     Tensor loss, output;  // on the network's device; reading them waits for the device
     Tensor labels;        // on the host
@@ -51,27 +51,27 @@ class Updater {
   void scale_learning_rate(double factor) { rate_scale_ = factor; }
   double learning_rate_scale() const { return rate_scale_; }
   int64_t accumulate() const { return accumulate_; }
-  /// The parts in which a whole minibatch runs because of the device's memory.
+  /// The number of parts in which a whole minibatch runs because of the device's memory.
   int64_t parts() const { return parts_; }
   /// The next iteration chooses the parts again, by the memory that is then free.
   void choose_parts_again() {
     parts_of_size_.reset();
-    batch_ = {};  // it needs memory
+    batch_ = {};  // frees its memory
   }
   /// Returns whether update() depends on this process alone, so that steps can be repeated.
   virtual bool computes_alone() const { return true; }
-  /// RunSnapshot::restore() calls it: with the error that stopped it, or with nullptr after it
-  /// restored everything.
+  /// For RunSnapshot::restore(). The argument is the error that stopped restore(), or nullptr if
+  /// everything was restored.
   void set_restore_error(std::exception_ptr error) { restore_error_ = std::move(error); }
-  /// Throws RunNotRestored with the last error of set_restore_error(). Then nothing may train with
-  /// the weights or save them.
+  /// Throws RunNotRestored with the last error of set_restore_error(), if there is one. The weights
+  /// must then not be trained or saved.
   void expect_restored() const;
 
   Network& network() { return network_; }
   Optimizer& optimizer() { return optimizer_; }
   Iterator& iterator() { return iterator_; }
   const Iterator& iterator() const { return iterator_; }
-  /// The samples of the next iteration.
+  /// The number of samples of the next iteration.
   int64_t samples_of_step() const;
   /// Adds the weights, their gradients and the optimizer's tensors. For code between iterations.
   void add_idle(IdleTensors& idle) const;

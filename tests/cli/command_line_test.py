@@ -48,7 +48,7 @@ def the_library_names_no_options():
 
 
 def the_reference_is_the_help():
-    """docs/cli.md is what docs/site/reference makes of the help texts."""
+    """docs/cli.md is the output of docs/site/reference for the help texts."""
     made = subprocess.run([sys.executable, ROOT / "docs/site/reference", "--check", "cli", KAISEKI], capture_output=True, text=True)
     check(made.returncode == 0, "docs/cli.md is up to date", made.stdout + made.stderr)
 

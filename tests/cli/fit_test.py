@@ -229,7 +229,7 @@ def errors():
 
 
 def onnx():
-    """Exported models compute what apply computes, for an evaluator that follows ONNX's specification."""
+    """An evaluator that follows ONNX's specification gets the results of apply from exported models."""
     if subprocess.run([PYTHON, "-c", "import onnx, numpy"], stderr=subprocess.DEVNULL).returncode:
         skip("python3-onnx is not installed")
         return

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A coordinator with a full disk: it refuses what it cannot store, with the reason, and keeps what it
-accepted. When there is room again it continues, also after a crash.
+"""A coordinator with a full disk. It refuses results that it cannot store, with the reason. It keeps accepted
+results. When there is room again it continues, also after a crash.
 """
 import hashlib
 import json

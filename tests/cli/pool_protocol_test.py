@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What docs/protocol.md and docs/protocol-tensors.md say suffices: the node of examples/python_node, which was written from
-these pages, trains alone in a pool. The weights are those of the server's own results.
+"""docs/protocol.md and docs/protocol-tensors.md are complete. The node of examples/python_node was written from them.
+It trains alone in a pool. The weights are those of the server's own results.
 """
 import json
 import pathlib

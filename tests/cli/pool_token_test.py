@@ -16,7 +16,7 @@ TOKEN = "1" * 48
 
 
 class Thief:
-    """Another program on the port. It keeps what it receives, and answers each request with answer(request)."""
+    """Another program on the port. It keeps the received bytes, and answers each request with answer(request)."""
 
     def __init__(self, answer, address="127.0.0.1", port=0):
         self.answer, self.heard = answer, b""

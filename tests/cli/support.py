@@ -135,7 +135,7 @@ def refuses(words, *arguments, **options):
 
 @functools.cache
 def device_forms():
-    """What --device accepts, such as "cpu, opencl, opencl:N or auto"."""
+    """The values of --device, such as "cpu, opencl, opencl:N or auto"."""
     return re.search(r"expected (.* or auto), got 'none'", kaiseki("summary", LENET, "--device", "none").stderr)[1]
 
 

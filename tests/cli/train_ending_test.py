@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The end of training: what is saved and where, after the last epoch, after Ctrl-C and after a loss that is not finite.
+"""The end of training: the saved files after the last epoch, after Ctrl-C and after a loss that is not finite.
 Also weights that are not finite, and names with control characters.
 """
 import json

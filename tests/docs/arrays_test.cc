@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// docs/arrays.md: its lines run, and print what the page shows.
+// docs/arrays.md: its lines run, and print the page's output.
 #include <sstream>
 
 #include "kaiseki.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The busy time of an OpenCL device, in a program of its own: it must be measured when the device
+// The busy time of an OpenCL device. It has its own program: it must be measured when the device
 // is opened.
 #include "base/busy_time.h"
 

@@ -51,7 +51,7 @@ struct Case {
   int64_t accumulate = 1;
 };
 
-/// A training with a budget beside what is in use. It writes checkpoints and evaluates.
+/// A training with a budget beside the memory in use. It writes checkpoints and evaluates.
 class Run {
  public:
   Run(Device device, const Case& how, std::optional<uint64_t> bytes)

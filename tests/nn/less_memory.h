@@ -85,7 +85,7 @@ struct Trained {
   }
 };
 
-/// Trains three steps with a budget of `bytes` beside what is in use.
+/// Trains three steps with a budget of `bytes` beside the memory in use.
 inline Trained train(const char* json, Device device, std::optional<uint64_t> bytes) {
   Allocator& memory = device.memory();
   memory.trim();
@@ -120,7 +120,7 @@ inline Trained train(const char* json, Device device, std::optional<uint64_t> by
   return result;
 }
 
-/// Computing takes very long, or the link does. A plan then prefers the other.
+/// Rates with very slow computing, so that plans prefer the link, and the opposite rates.
 inline constexpr DeviceRates kFastLink{
     .multiply_adds = 1, .bytes = 1, .link = LinkRates{1e12, 1e12, true}};
 inline constexpr DeviceRates kSlowLink{
@@ -138,7 +138,7 @@ inline std::vector<uint64_t> check_with_less_memory(Device device, const char* j
                                                     std::span<const double> parts) {
   WithTunePolicy policy({TuneMode::off});
   device.workspace().set_limit(0);  // other solvers add in another order
-  train(json, device, {});          // keeps what is made once
+  train(json, device, {});          // allocates memory that is kept
   const Trained whole = train(json, device, {});
   std::vector<uint64_t> moved;
   for (const double part : parts) {

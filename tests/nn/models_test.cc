@@ -160,8 +160,8 @@ TEST_CASE("models: layers agree with published tables") {
 }
 
 TEST_CASE("models: parameters of GoogLeNet's inception modules agree with the paper roughly") {
-  // Szegedy et al. 2014, table 1, in units of 1024. The table does not define what it counts. It
-  // differs by up to 8 % from the layer sizes in the same table, which are checked above.
+  // Szegedy et al. 2014, table 1, in units of 1024. The table does not define its counts. They
+  // differ by up to 8 % from the layer sizes in the same table, which are checked above.
   const std::map<std::string, double> table = {
       {"inception_3a", 159}, {"inception_3b", 380},  {"inception_4a", 364},
       {"inception_4b", 437}, {"inception_4c", 463},  {"inception_4d", 580},

@@ -122,7 +122,7 @@ TEST_CASE("swapping: steps that do not fit run in pieces, down to a sample or a 
 }
 
 TEST_CASE("swapping: the model predicts the bytes that leave the CPU") {
-  // Tensors leave as a whole, and what is in use beside them differs by step.
+  // Tensors leave as a whole, and the other memory in use differs by step.
   constexpr double kThreeTensors = 3 * 1.25 * (1 << 20);
   const test::SimulatedLink link(1e12);
   const test::WithRates rates(test::kFastLink);
@@ -135,7 +135,7 @@ TEST_CASE("swapping: the model predicts the bytes that leave the CPU") {
     const ExecutionPlan plan =
         make_execution_plan(graph, {.phase = Phase::train, .loss = true, .backward = true});
     const auto rounded = [](uint64_t bytes) { return Device::cpu().memory().rounded(bytes); };
-    train(json, Device::cpu(), {});  // keeps what is made once
+    train(json, Device::cpu(), {});  // allocates memory that is kept
     const test::Trained whole = train(json, Device::cpu(), {});
     const uint64_t beside = whole.peak - predict_peak(graph, plan, kBatch, rounded);
     for (const double part : {0.9, 0.8, 0.7}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A timeline of a training on OpenCL, in a program of its own: the timeline must start before the
+// A timeline of a training on OpenCL. It has its own program: the timeline must start before the
 // device is opened.
 #include "base/timeline.h"
 
@@ -73,7 +73,7 @@ TEST_CASE("timeline: a training on OpenCL with its kernels and copies, and the s
     test::WithStyle with(backend->opencl(), style);
     stop_timeline();
     const test::WithRates rates(test::kFastLink);  // tensors move
-    test::train(kNetwork, device, {});             // keeps what is made once
+    test::train(kNetwork, device, {});             // allocates memory that is kept
     const uint64_t budget = test::train(kNetwork, device, {}).peak * 8 / 10;
     const test::Trained plain = test::train(kNetwork, device, budget);
     const double begin = steady_seconds();

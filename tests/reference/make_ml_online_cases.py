@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes what tests/ml/online compares: results of scikit-learn 1.2.1, and of the papers' formulas with full matrices, of which
-only the diagonal is kept after each step."""
+"""Writes the reference of tests/ml/online: results of scikit-learn 1.2.1, and of the papers' formulas with full matrices.
+After each step, only the diagonal of a matrix is kept."""
 from statistics import NormalDist
 
 import numpy as np

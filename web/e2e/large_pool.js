@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A coordinator of a large pool that only answers the console's requests. `pool` is what it answers, by path. A path
+// A coordinator of a large pool that only answers the console's requests. `pool` has the answer for each path. A path
 // without an answer gets status 404.
 import { PAGE } from './page.js';
 import { serve } from './server.js';

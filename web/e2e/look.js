@@ -9,8 +9,8 @@ import { DESKTOP, PHONE } from './page.js';
 export const THEMES = ['light', 'dark'];
 
 /**
- * The devices and themes in which pages are checked. Colors depend on the theme and places on the device, so each has
- * one turn. With KAISEKI_SLOW, all pairs have one.
+ * The devices and themes in which pages are checked. Colors depend on the theme, and places depend on the device. Each
+ * theme and each device is therefore checked once. With KAISEKI_SLOW, all pairs are checked.
  */
 export const LOOKS = [
   { name: 'phone-dark', ...PHONE, colorScheme: 'dark' },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opens the page in headless Chromium, reports violations of its content security policy, and does what users do.
+// Opens the page in headless Chromium, reports violations of its content security policy, and acts as a user.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';

@@ -39,7 +39,7 @@ function isBuffer(value) {
 }
 
 /**
- * After begin(bytes) the task may make buffers of so many bytes. A buffer beyond them throws, after a call of
+ * After begin(bytes) the task may make buffers of this many bytes. A buffer beyond them throws, after a call of
  * `onExceeded(text)`. `used()` returns the bytes since begin().
  * @param {(text: string) => void} onExceeded
  */

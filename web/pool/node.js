@@ -28,7 +28,7 @@ const decoder = new TextDecoder();
  * connect() opens a socket to the coordinator, and fetchBlob(hash) downloads a blob. `runners` compute modules, `trainers`
  * compute training. `identity` is that of an earlier connection. After `silence` seconds without a message the
  * coordinator counts as dead. Between two attempts to connect are at most `longestDelay` seconds. If maySend(bytes) is
- * false, the ticket is given back instead of a result of so many bytes.
+ * false, the ticket is given back instead of a result of this many bytes.
  * @typedef {{
  *   connect(): WebSocket, fetchBlob(hash: string): Promise<Uint8Array>, runners: TaskRunner[], trainers?: TaskRunner[],
  *   info: NodeInfo, identity?: { node?: string, key?: string }, longestDelay?: number, silence?: number,
@@ -292,7 +292,7 @@ export class PoolNode {
    */
   cancel(ticket) {
     const job = this.jobs.get(ticket);
-    if (!job || job.result) return; // the verdict is on its way
+    if (!job || job.result) return; // the coordinator will send the verdict
     this.queue = this.queue.filter((one) => one.ticket !== ticket);
     this.giveBack(ticket);
     job.runner?.stop(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The playground without its library: which requests reach the worker, and what the state makes of the answers.
+// The playground without its library: the requests to the worker, and the effect of the answers on the state.
 import { afterEach, expect, test, vi } from 'vitest';
 import { Learner, type Port } from '../src/playground/learner';
 import type { Answer, Request } from '../src/playground/messages';

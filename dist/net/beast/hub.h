@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hub: the state that all connections of a server share. Connection: their common part.
+// Hub: the state that all connections of a server share. Connection: the base class of connections.
 #pragma once
 
 #include <optional>
@@ -122,7 +122,7 @@ class Connection {
   uint64_t waiting_bytes_ = 0, input_bytes_ = 0;
 };
 
-/// Takes a new socket: the TLS handshake if there is TLS, then requests. The requests of a proxy
+/// Serves a new socket. With TLS, the handshake comes before the requests. The requests of a proxy
 /// name the client's address.
 void serve_http(Hub& hub, Gate::Seat seat, std::string address, PlainStream socket, bool is_proxy);
 void serve_http(Hub& hub, Gate::Seat seat, std::string address, TlsStream socket, bool is_proxy);

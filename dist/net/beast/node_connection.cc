@@ -421,7 +421,7 @@ class NodeConnection final : public Connection,
   std::optional<uint64_t> base_;  // raw_ at the first look
   std::optional<double> deadline_, pinged_;
   double received_, progress_ = 0;
-  std::optional<double> resume_;  // when a node that paused for share_pings() goes on
+  std::optional<double> resume_;  // when a node that paused for share_pings() continues
   bool is_reading_ = false, is_writing_ = false, is_message_ = false;
   bool has_ended_ = false;  // the peer closed its side
   bool paused_ = false, completed_ = true, controlled_ = false;

@@ -23,7 +23,7 @@ constexpr int64_t kSmallOperand = 128 * 1024 / 4;  // floats
 constexpr int64_t kLongSum = 128;
 // One task of a product with a vector has this many results, or this many elements of the matrix.
 constexpr int64_t kGemvResults = 64, kGemvElements = 1 << 16;
-// With fewer results, the sums are split.
+// If there are fewer results than kFewResults, the sums are split.
 constexpr int64_t kFewResults = 256, kSplitMultiple = 256, kMostPieces = 32;
 // Rows at this distance map to the same set of the first-level cache.
 constexpr int64_t kAliasing = 4096 / 4;

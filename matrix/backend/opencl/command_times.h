@@ -78,7 +78,7 @@ class CommandTimes {
 /// command's call. The destructor must run after the call.
 class CommandTimer {
  public:
-  /// `done`: where the caller wants the event. nullptr if nowhere.
+  /// `done` receives the command's event. It may be nullptr.
   CommandTimer(const TimedQueue& queue, const TimedCommand& command, cl_event* done = nullptr);
   ~CommandTimer();
   CommandTimer(const CommandTimer&) = delete;

@@ -250,7 +250,7 @@ cl_int CopyQueues::copy(cl_mem block, const char* host, uint64_t bytes, cl_event
   return CL_SUCCESS;
 }
 
-// The mark is for later copies: they wait for what is queued up to now, and for nothing after it.
+// The mark is for later copies. They wait for work that is queued before it, and for no later work.
 cl_int CopyQueues::upload(cl_mem block, const void* host, uint64_t bytes) {
   std::lock_guard lock(copy_mutex_);
   cl_int status = mark();

@@ -87,7 +87,7 @@ class CopyQueues {
 
   cl_command_queue kernels_;
   TimedQueue uploads_, downloads_;
-  std::mutex copy_mutex_;  // for what only copies use; held while a copy waits for another
+  std::mutex copy_mutex_;  // for members that only copies use; held while a copy waits for another
   std::array<PinnedPart, 8> parts_;
   size_t next_ = 0;
   std::deque<Mark> marks_;                                     // oldest first

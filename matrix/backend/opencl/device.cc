@@ -57,7 +57,7 @@ void OpenclDevice::set_style(Style style) {
   style_ = style;
   if (style != Style::gpu || copies_) return;
   try {
-    finish();  // the queues of copies do not know what was queued before
+    finish();  // the queues of copies cannot wait for work that was queued before
     copies_ = std::make_unique<CopyQueues>(context_, facts_.id, queue_, label_);
   } catch (const DeviceError& error) {
     log_warning_once(std::string(error.what()) + "; copies wait for the device's kernels");

@@ -11,7 +11,7 @@ namespace kaiseki::opencl {
 namespace {
 
 constexpr int64_t kRows = 16, kMostColumns = 12;  // of a work-item
-constexpr int64_t kManyTerms = 64;                // vectors then run along the terms
+constexpr int64_t kManyTerms = 64;                // from here on, vectors run along the terms
 constexpr int64_t kMostSumRows = 32, kLeastTerms = 1024, kMostPieces = 64;
 
 bool is_plain(const GemmArgs& args) {

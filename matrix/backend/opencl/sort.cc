@@ -19,7 +19,7 @@ std::string options(const Tensor& x) {
 }
 
 constexpr int64_t kMostLeading = 64;
-constexpr int64_t kItems = 1024;      // rows of long pieces are cut until there are so many
+constexpr int64_t kItems = 1024;      // rows of long pieces are cut until there are this many
 constexpr int64_t kLeastPiece = 512;  // elements
 
 /// Keeps the first pairs of each piece of a row in registers, for few of them.

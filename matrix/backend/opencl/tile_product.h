@@ -21,7 +21,7 @@ struct ProductTile {
 
 inline constexpr ProductTile kTile128{128, 128, 8, 16, 16}, kTile64x128{64, 128, 8, 8, 16},
     kTile64{64, 64, 8, 8, 8}, kTile32{32, 32, 16, 8, 8};
-/// With half as many items, for factors that take many registers to find.
+/// Has half as many items as kTile128, for factors whose computation needs many registers.
 inline constexpr ProductTile kTile128Half{128, 128, 8, 8, 16};
 
 /// Returns whether the device supports the tile's work-group and local memory.

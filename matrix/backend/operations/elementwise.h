@@ -22,8 +22,8 @@ struct ElementwiseArgs {
   Shape shape;                             // the common shape, collapsed if possible
   std::vector<ElementwiseOperand> inputs;  // an input instruction's `a` is an index of them
   std::vector<Scalar> scalars;             // the same for a scalar instruction
-  /// In the order of expression->outputs, and of the types of those values. Contiguous, of the
-  /// common size. An output may be the same tensor as an input.
+  /// The outputs in the order of expression->outputs, with the types of those values. They are
+  /// contiguous and have the common size. An output may be the same tensor as an input.
   std::vector<Tensor*> outputs;
 };
 

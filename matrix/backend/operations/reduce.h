@@ -14,7 +14,7 @@ namespace kaiseki {
 enum class Reduction : uint8_t { sum, mean, max, min, sum_of_squares, prod, any, all };
 
 /// f32 or f64: output = reduction + beta * output, over the axes of `shape` with a flag in
-/// `reduced`. Not for prod, any and all. Input (viewed as `shape`) and output are contiguous.
+/// `reduced`. `kind` is not prod, any or all. Input (viewed as `shape`) and output are contiguous.
 /// Neighboring axes are already merged if all are reduced or none is.
 struct ReduceArgs {
   Reduction kind;

@@ -65,7 +65,8 @@ class ConvPieceRunner {
   ConvPieceRunner(Backend& backend, const ConvArgs& args, bool copies_ahead)
       : backend_(backend), args_(args), copies_ahead_(copies_ahead) {}
 
-  /// Copies each piece to the device while the one before is computed, if there is room.
+  /// Runs all pieces. If there is room, copies a piece to the device while the one before is
+  /// computed.
   void run(const std::vector<ConvPiece>& all) {
     for (size_t i = 0; i < all.size(); ++i) {
       if (!next_.x.defined()) start(all[i], i > 0 ? &all[i - 1] : nullptr);
@@ -112,9 +113,9 @@ class ConvPieceRunner {
     if (!tensors.y.defined()) tensors.y = on_device({p.n, p.k, piece.y.count, p.out_w()});
   }
 
-  /// Makes the next piece's tensors, and starts the copies to them. Tensors that the piece before
-  /// has too are shared with it. Does nothing if they find no room beside those of now_. Throws
-  /// OutOfMemory if they find none alone.
+  /// Makes the next piece's tensors, and starts the copies to them. Shares tensors that the piece
+  /// before has, too. Does nothing if the tensors find no room beside those of now_. Throws
+  /// OutOfMemory if they find no room alone.
   void start(const ConvPiece& piece, const ConvPiece* before) {
     const ConvPieceTensors& shared = now_.x.defined() ? now_ : last_;
     const bool new_x = !(before && before->has_same_x(piece));
@@ -208,7 +209,7 @@ class ConvPieceRunner {
   Backend& backend_;
   const ConvArgs& args_;
   const bool copies_ahead_;
-  ConvPieceTensors last_, now_, next_;  // the last one's result is on its way
+  ConvPieceTensors last_, now_, next_;  // the result of last_ is being copied
 };
 
 struct ChosenPieces {
@@ -216,9 +217,9 @@ struct ChosenPieces {
   bool copies_ahead;  // there is room for more than one piece
 };
 
-/// The room is for pieces that are copied and computed at a time, and as much for the workspace. If
-/// that is too little, it is for the pieces, and then for one piece, whose blocks may be rounded up
-/// by an eighth. Returns nothing if that does not fit.
+/// Half of the room is for pieces that are copied and computed at a time, and half for the
+/// workspace. If this is too little, the whole room is for the pieces. If this is too little, it is
+/// for one piece, whose blocks may be rounded up by an eighth. Returns nothing if no piece fits.
 std::optional<ChosenPieces> choose(Device device, const ConvProblem& problem) {
   const pieces::PieceCosts costs = convolution_costs(
       problem, device_rates(device), fastest_known_seconds(device.backend(), problem));
@@ -257,7 +258,7 @@ void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs&
   std::optional<ChosenPieces> chosen = choose(device, problem);
   for (Tensor* tensor : {args.x, args.y}) {
     if (chosen) break;
-    tensor->buffer().leave_device();  // it was not the one without room
+    tensor->buffer().leave_device();  // it may still be on the device
     chosen = choose(device, problem);
   }
   if (!chosen) {

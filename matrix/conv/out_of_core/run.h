@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a convolution whose tensors do not fit the device: piece by piece, while the next piece is
-// copied to the device and the last result is copied back.
+// Runs a convolution in pieces if its tensors do not fit the device. While one piece is computed,
+// the next is copied to the device and the last result is copied back.
 #pragma once
 
 #include "matrix/conv/solver.h"
@@ -11,9 +11,9 @@ namespace kaiseki::conv {
 /// them back. A CPU has no pieces.
 bool needs_pieces(const ConvArgs& args);
 
-/// Computes the convolution as run_convolution() does. Throws OutOfMemory if not even the smallest
-/// piece fits: a row of one input and one output channel, or of one group. If backward_data has a
-/// stride of rows that is larger than the filter, that piece has all rows.
+/// Computes the convolution as run_convolution() does. Throws OutOfMemory if the smallest piece
+/// does not fit. It is a row of one input and one output channel, or of one group. If backward_data
+/// has a stride of rows that is larger than the filter, this piece has all rows.
 void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args);
 
 }  // namespace kaiseki::conv

@@ -15,8 +15,8 @@ int64_t reach(const ConvProblem& p) { return p.dilation[0] * (p.r - 1) + 1; }
 
 int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -ceil_div(-a, b); }
 
-/// The problem of some images, of the rows [y0, y0 + rows) of y and of the rows of x that they
-/// read. `x_rows` may be larger, if the additional rows give no row of y.
+/// The problem of some images, the rows [y0, y0 + rows) of y, and the rows of x that they read.
+/// `x_rows` may be larger, if the additional rows give no row of y.
 ConvProblem part_of(const ConvProblem& whole, int64_t images, int64_t x_rows) {
   ConvProblem part = whole;
   part.n = images;
@@ -110,13 +110,13 @@ PieceCounts counts_of(const ConvProblem& p, const PieceSize& size) {
   const int64_t x = ceil_div(p.c, size.x_channels), y = ceil_div(p.k, size.y_channels);
   PieceCounts counts{ceil_div(p.n, size.images), ceil_div(rows_of_result(p), size.rows), y, x};
   if (p.groups > 1)
-    counts.sums = 1;  // a piece of a group has all that its result needs
+    counts.sums = 1;  // a piece of a group has all channels that its result needs
   else if (p.direction == ConvDirection::backward_data)
     std::swap(counts.results, counts.sums);
   return counts;
 }
 
-/// Kernels compute this many channels together. A part of them takes as long (section 3.3).
+/// Kernels compute this many channels together. Fewer channels take as long (section 3.3).
 constexpr int64_t kChannels = 32;
 
 /// The part of all channels that kernels compute for a piece.
@@ -147,8 +147,8 @@ PieceSize channel_units(const ConvProblem& p) {
   return {.x_channels = p.c / p.groups, .y_channels = p.k / p.groups};
 }
 
-/// Tries coarse sizes in all combinations. Then it improves the best ones along two axes at a time,
-/// until none gives a shorter time. One axis at a time (section 3.4) finds up to 40 % longer times.
+/// Tries coarse sizes in all combinations. Then improves the best ones along two axes at a time,
+/// until no size is faster. One axis at a time (section 3.4) finds up to 40 % longer times.
 class PieceSearch {
  public:
   PieceSearch(const ConvProblem& problem, uint64_t most_bytes, const pieces::PieceCosts& costs)
@@ -190,9 +190,9 @@ class PieceSearch {
   enum Axis : size_t { kImages, kXChannels, kYChannels, kRows, kAxes };
   using Size = std::array<int64_t, kAxes>;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
-  static constexpr double kFar = 1.5;  // times the best start's; slower ones are not improved
-  // Times the best one's. So much slower, pieces with all channels are taken, because the rate of
-  // the whole problem is known.
+  static constexpr double kFar = 1.5;  // times the best start's time; slower ones are not improved
+  // Times the best size's time. Up to this time, pieces with all channels are taken, because the
+  // rate of the whole problem is known.
   static constexpr double kClose = 1.03;
   struct Found {
     Size size{};

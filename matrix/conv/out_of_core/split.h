@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pieces of a convolution that does not fit a device ("Out-of-core convolution", section 3): a
+// The pieces of a convolution that does not fit a device ("Out-of-core convolution", section 3). A
 // piece is some images, some rows of y with the rows of x that they read, and some channels of
 // both.
 #pragma once
@@ -25,10 +25,10 @@ struct ConvPiece {
   int64_t first_image = 0, first_x_channel = 0, first_y_channel = 0;
   PieceRows x, y;
   /// Pieces that give the same elements of the result follow each other, except in backward_filter.
-  /// Their results are added. This one is the first or the last of them. In backward_filter, `ends`
-  /// is always true.
+  /// Their results are added. `begins` and `ends` mark the first and the last of them. In
+  /// backward_filter, `ends` is always true.
   bool begins = true, ends = true;
-  /// Rows of the piece that are padding, so they are zero. Only x has them.
+  /// Whether rows of the piece are padding, and therefore zero. Only x has padding.
   bool has_padding = false;
 
   /// Returns whether both pieces of a convolution have the same part of x, or of y.
@@ -56,8 +56,8 @@ PieceSize smallest_piece(const ConvProblem& problem);
 /// The number of all pieces.
 int64_t piece_count(const ConvProblem& problem, const PieceSize& size);
 
-/// The costs of a convolution's pieces. `seconds`: of the whole convolution, if they are known.
-/// They give the rate of computing.
+/// The costs of a convolution's pieces. `seconds` are those of the whole convolution, if they are
+/// known. They determine the rate of computing.
 pieces::PieceCosts convolution_costs(const ConvProblem& problem, const DeviceRates& rates,
                                      std::optional<double> seconds);
 
@@ -71,12 +71,12 @@ double predict_seconds(const ConvProblem& problem, const PieceSize& size,
 
 /// Returns the size with the shortest predicted time. The tensors of a piece take at most
 /// `most_bytes`.
-/// Returns nothing if not even the smallest piece fits.
+/// Returns nothing if the smallest piece does not fit.
 std::optional<PieceSize> choose_pieces(const ConvProblem& problem, uint64_t most_bytes,
                                        const pieces::PieceCosts& costs);
 
-/// Divides the problem. Pieces that follow each other share as much as possible: the channels that
-/// are summed change first, then those of the result, then rows, then images.
+/// Divides the problem. Consecutive pieces share as much as possible. The channels that are summed
+/// change first, then the channels of the result, then rows, then images.
 std::vector<ConvPiece> divide(const ConvProblem& problem, const PieceSize& size);
 
 }  // namespace kaiseki::conv

@@ -110,7 +110,7 @@ TEST_CASE("history: a restart within a point does not end the point") {
   after.restore(before.save());
   time += 60;
   run(after, time, 1800, 4);
-  // With the gap the first hour has ended. Its mean is of the seconds that were measured.
+  // The first hour has ended in the gap. Its mean counts only the measured seconds.
   CHECK(after.of().back().nodes == doctest::Approx(4));
 }
 

@@ -30,7 +30,7 @@ class RawClient {
     REQUIRE(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
             static_cast<ssize_t>(text.size()));
   }
-  /// Returns what arrives until it ends with `end` or the connection does.
+  /// Returns the received text, up to `end` or to the end of the connection.
   std::string read_until(std::string_view end) {
     std::string got;
     for (char c; !got.ends_with(end) && ::recv(socket_, &c, 1, 0) == 1;) got += c;

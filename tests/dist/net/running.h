@@ -91,7 +91,7 @@ struct Running {
     });
     done.get_future().wait();
   }
-  /// Waits for so many turns of the server's loop. Each turn can run one flush().
+  /// Waits for `count` turns of the server's loop. Each turn can run one flush().
   void turns(int count) {
     for (int i = 0; i < count; ++i) on([] {});
   }

@@ -34,7 +34,7 @@ TEST_CASE("sashimi's fault: any client may answer any ticket") {
   const TaskId task = at.task(2);
   const NodeId a = at.join(), thief = at.join();
   const Lease first = at.lease(a), second = at.lease(thief);
-  // With the id alone, with another's token, with the token of another ticket.
+  // The thief sends the id alone, another node's token, and the token of another ticket.
   CHECK(at.pool->accept(thief, std::to_string(first.ticket), bytes("x")).outcome ==
         Outcome::refused);
   CHECK(at.answer(thief, first) == Outcome::refused);

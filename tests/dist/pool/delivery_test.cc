@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cost of nodes that hold tickets, fail or leave. A training in simulated time. Each step is a
-// number of tickets, and begins when the step before has all results.
+// The cost of nodes that hold tickets, fail or leave, for a training in simulated time. Each step
+// is a number of tickets, and begins when the step before has all results.
 #include <algorithm>
 #include <functional>
 #include <string>

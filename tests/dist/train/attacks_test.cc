@@ -62,7 +62,7 @@ const Case kAttacks[] = {
     {"labels exchanged in one of three", {Lie::label_flipped, 1, 12, 3}},
 };
 
-/// Whether the tickets of the mode have what the attack changes.
+/// Returns whether the attack is possible in this mode. Tickets of `border` have no labels.
 bool applies(const Attack& attack, PoolMode mode) {
   return attack.lie != Lie::label_flipped || mode != PoolMode::border;
 }

@@ -29,7 +29,7 @@ void prove(Trust& trust, const std::string& node, int results) {
 /// all results after the first one that was not checked.
 struct SparsePool {
   int nodes, liars;
-  int64_t pause;  // a liar answers only if its last result is older than so many steps
+  int64_t pause;  // a liar answers only if its last result is older than this many steps
 
   /// The number of lies that counted and were not undone.
   int64_t lies_left(uint64_t seed) const {

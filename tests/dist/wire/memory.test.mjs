@@ -65,7 +65,7 @@ test('refuses WebAssembly with objects that have no maximum', () => {
   assert.throws(() => checkMemory(reference, memory), /without typed references/);
 });
 
-// The body of a loop without end. `all` keeps what it makes.
+// The body of a loop without end. `all` keeps the objects that it makes.
 const endless = {
   'typed arrays': 'all.push(new Uint8Array(1 << 20))',
   'array buffers': 'all.push(new ArrayBuffer(1 << 20))',

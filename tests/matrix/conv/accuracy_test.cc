@@ -32,7 +32,7 @@ ConvProblem problem(int64_t n, int64_t c, int64_t side, int64_t k, int64_t taps,
 }
 
 /// One layer of each size of VGG-16. On OpenCL only two, because each has its own kernels to build.
-/// Also a batch: the gradient of its filter sums 50,176 products.
+/// One problem has a batch: the gradient of its filter sums 50,176 products.
 std::vector<ConvProblem> vgg(Device device) {
   if (KAISEKI_SLOW) return {problem(1, 256, 28, 256, 3)};
   std::vector<ConvProblem> layers{problem(1, 256, 56, 256, 3), problem(1, 512, 28, 512, 3),

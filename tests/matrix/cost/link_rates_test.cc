@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rates of what tensors cross when they leave the CPU.
+// The rates of the link over which tensors leave the CPU.
 #include <doctest/doctest.h>
 
 #include "matrix/cost/rates.h"
@@ -19,7 +19,7 @@ TEST_CASE("device rates: the link of the CPU is its store") {
   REQUIRE(rates.link);
   for (const double rate : {rates.link->to_host, rates.link->to_device}) {
     CHECK(rate <= 5e8);
-    CHECK(rate > 5e7);  // other programs may take the processor in between
+    CHECK(rate > 5e7);  // other programs may use the processor during the measurement
   }
   CHECK(rates.link->slows > 0);
   CHECK(rates.link->slows < 1e-5);  // a loaded machine is slower

@@ -241,7 +241,7 @@ TEST_CASE("copy threads: the allocator prefers memory that is not copied") {
   const Tensor tensor = numbers();
   const std::vector<float> expected = tensor.to_vector();
   tensor.buffer().leave_device();
-  const Tensor other = numbers();  // would wait for ever in the memory of the first
+  const Tensor other = numbers();  // with the memory of the first, it would wait forever
   store.opened.count_down();
   CHECK(tensor.to_vector() == expected);
 }

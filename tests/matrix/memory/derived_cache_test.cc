@@ -23,7 +23,7 @@ using test::SmallDevice;
 
 constexpr int64_t kCount = 1 << 18;  // floats: four pieces to compare
 
-/// With a maker that copies a tensor.
+/// A cache whose maker copies a tensor.
 class Keeper : public SmallDevice {
  public:
   using SmallDevice::SmallDevice;

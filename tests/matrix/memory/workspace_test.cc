@@ -61,7 +61,7 @@ TEST_CASE("workspace: takes the largest wanted size that is free after an iterat
 TEST_CASE("workspace: host memory is committed at once, so that none is promised twice") {
   test::for_each_device([](Device device) {
     SmallDevice small(device, 160 * kMiB);
-    if (small.allocator().available() == UINT64_MAX) return;  // has its own memory
+    if (small.allocator().available() == UINT64_MAX) return;  // the device has its own memory
     const uint64_t before = resident();
     small.workspace().reserve(128 * kMiB);
     REQUIRE(small.workspace().size() == 128 * kMiB);
@@ -72,7 +72,7 @@ TEST_CASE("workspace: host memory is committed at once, so that none is promised
 TEST_CASE("workspace: the available memory excludes what queued work will write") {
   test::for_each_device([](Device device) {
     SmallDevice small(device, 160 * kMiB);
-    if (small.allocator().available() == UINT64_MAX) return;  // has its own memory
+    if (small.allocator().available() == UINT64_MAX) return;  // the device has its own memory
     Tensor tensor({32 * static_cast<int64_t>(kMiB)}, DType::f32, device);
     const uint64_t before = resident();
     fill(tensor, 1);

@@ -300,7 +300,7 @@ void check_same(const Subject& subject, const Computed& computed, const Computed
   }
 }
 
-/// With few runs, only the smaller room, where all inputs are outside.
+/// With `few`, tests only the smaller room, for which all inputs are outside.
 void check(const std::vector<Subject>& subjects, Device device, bool few = false) {
   for (const Subject& subject : subjects) {
     const std::string name = subject.name;

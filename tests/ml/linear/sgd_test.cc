@@ -15,7 +15,7 @@ using namespace kaiseki::test;
 
 namespace {
 
-/// Without shuffling, as the reference.
+/// Options without shuffling, as in the reference.
 SGDClassifierOptions in_order() {
   SGDClassifierOptions options;
   options.alpha = 0.01;

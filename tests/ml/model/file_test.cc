@@ -56,7 +56,7 @@ struct Variant {
   std::string name, settings;
 };
 
-/// Every kind with its defaults, and the settings that change what a fit keeps.
+/// Every kind with its defaults, and the settings that change the fitted state.
 std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const ModelKind& kind : model_kinds())

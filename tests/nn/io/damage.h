@@ -71,8 +71,8 @@ inline void check_changed(const Parser& parse, ByteView file, int rounds) {
   CHECK(largest_allocation() <= (1 << 20) + file.size());
 }
 
-/// Flips each bit of the file. Checks that parse() throws ParseError or returns what it returns for
-/// the whole file. Returns how many flips it accepted.
+/// Flips each bit of the file. Checks that parse() throws ParseError, or returns the result of the
+/// whole file. Returns the number of flips that parse() accepted.
 inline int count_accepted_flips(const std::function<std::string(ByteView)>& parse, ByteView file) {
   const std::string whole = parse(file);
   ByteVector damaged(file.begin(), file.end());

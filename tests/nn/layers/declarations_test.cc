@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compares the answers of every layer about itself with what it does. The network trusts them.
+// Compares the answers of every layer about itself with its behavior. The network trusts them.
 #include <doctest/doctest.h>
 
 #include <algorithm>

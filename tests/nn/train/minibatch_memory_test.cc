@@ -19,7 +19,7 @@ PlainRunOptions options_of(const char* rule) {
   return {.rule = rule, .batch_size = kStart, .samples = kSamples, .hidden = 256};
 }
 
-/// A budget for what is allocated from now on. The log is silent.
+/// A budget for memory that is allocated from now on. The log is silent.
 class WithRoom {
  public:
   explicit WithRoom(uint64_t bytes) {
@@ -39,8 +39,8 @@ class WithRoom {
   Allocator& memory_ = Device::cpu().memory();
 };
 
-/// The least room in which minibatches of kStart samples train, and a reserve for what the iterator
-/// prepares.
+/// The least room in which minibatches of kStart samples train, and a reserve for the prepared
+/// batches of the iterator.
 uint64_t least_room(const char* rule) {
   for (uint64_t room = 16 << 10;; room += 4 << 10) {
     const WithRoom limited(room);

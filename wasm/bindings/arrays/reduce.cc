@@ -23,7 +23,7 @@ inline constexpr std::tuple kMembers<Histogram>{Member{"counts", &Histogram::cou
 
 namespace {
 
-/// Without an axis, the index in the flat tensor.
+/// Without an axis, returns the index in the flat tensor.
 Tensor argmax_along(const Tensor& x, std::optional<int> axis) {
   return axis ? argmax(x, *axis) : argmax(x);
 }

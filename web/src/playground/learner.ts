@@ -4,7 +4,7 @@ import type { Components, Drawing, Fitted, PlaneRequest } from './answers';
 import type { Pictures } from '../logic/idx';
 import type { Answer, Request } from './messages';
 
-/** Cells along a side: at once, and if nothing changes meanwhile. */
+/** The number of cells along a side: in the first drawing, and in the second one if nothing changes meanwhile. */
 const SIDES = [64, 192];
 
 export type Told = { fitted: Fitted; drawing: Drawing } | { failure: string };

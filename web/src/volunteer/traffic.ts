@@ -37,7 +37,7 @@ const used = (parts: readonly Part[], span: number, now: number): number =>
 export const leftBytes = (parts: readonly Part[], limits: TrafficLimits, now: number): number =>
   Math.min(1e6 * limits.megabytesAnHour - used(parts, HOUR, now), 1e6 * limits.megabytesADay - used(parts, DAY, now));
 
-/** The time at which more than `bytes` are left, in milliseconds since 1970. It is now, or when enough parts are over. */
+/** The time at which more than `bytes` are left, in milliseconds since 1970: now, or when enough parts have ended. */
 export function freeAt(parts: readonly Part[], limits: TrafficLimits, bytes: number, now: number): number {
   const ends = parts.flatMap(({ start }) => [start + PART + HOUR, start + PART + DAY]).filter((end) => end > now);
   return [now, ...ends.sort((a, b) => a - b)].find((at) => leftBytes(parts, limits, at) > bytes) ?? Infinity;

@@ -71,7 +71,7 @@ const STOP_SECONDS = 0.5;
 const MEASURE_SECONDS = 2;
 const SILENCE_SECONDS = 30; // then the coordinator counts as away
 const EXPELLED_MILLISECONDS = 3_600_000;
-/** The page pauses before a limit of bytes is reached, because some are still on their way. */
+/** The page pauses before a limit of bytes is reached, because some bytes are still in transit. */
 const RESERVED_BYTES = 2e6;
 
 /** In bytes. A browser that hides it counts as one with 4 GiB. */
@@ -96,7 +96,7 @@ export class Volunteer {
   readonly sent = signal(0);
   /** Tickets a minute. */
   readonly rate = signal(0);
-  /** Training samples in total, and a second. */
+  /** The number of training samples in total, and per second. */
   readonly samples = signal(0);
   readonly samplesRate = signal(0);
   readonly seconds = signal(0);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kDepth = 512;              // filter taps per block of channels
 constexpr int64_t kUnitFloats = 160 * 1024;  // floats of packed input summed over at a time
-// Floats of the gradient read through a pooling at a time.
+// The number of floats of the gradient that are read through a pooling at a time.
 constexpr int64_t kBandFloats = 256 * 1024;
 constexpr int64_t kBandRows = 4;  // minimum number of rows that fit kBandFloats
 

@@ -28,7 +28,7 @@ using conv::WinogradLayout;
 // Floats of transformed input and output: half of an L2 cache.
 constexpr int64_t kBlockFloats = 256 * 1024;
 constexpr int64_t kMostTiles = 256;
-// With fewer tiles, reading the filters from the cache takes too long.
+// If an image has fewer tiles, reading the filters from the cache takes too long.
 constexpr int64_t kFewTiles = 48;
 // Extra floats between elements, so that they map to different cache sets.
 constexpr int64_t kLine = 16;

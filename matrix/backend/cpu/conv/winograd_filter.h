@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The gradient of a filter by Winograd's tiles: the transpose of F(m x m, r x r) with respect to
-// its filter. For each element, it sums a matrix product over all tiles.
+// The gradient of a filter by Winograd's tiles. This is the transpose of F(m x m, r x r) in terms
+// of its filter. For each element, it sums a matrix product over all tiles.
 #pragma once
 
 #include "matrix/backend/cpu/conv/winograd_kernels.h"

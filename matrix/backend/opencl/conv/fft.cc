@@ -25,7 +25,7 @@ struct Spectrum {
   int64_t count, channels, element_stride, channel_stride, imaginary, twin = 0;
 };
 
-/// All directions as products [2 m, depth] [depth, n] for each element, with m output channels.
+/// All directions are products [2 m, depth] [depth, n] for each element. m: output channels.
 /// Forward and backward-data: depth is twice the input channels, n the tiles. Backward-filter:
 /// depth is twice the tiles, n the input channels. The left factor has twins.
 struct FftProducts : conv::Correlation {

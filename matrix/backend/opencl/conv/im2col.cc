@@ -20,7 +20,8 @@ struct Sizes {
   int64_t images, rows;         // of a slice: whole images, or output rows of one image
 
   int64_t slice_pixels() const { return images * rows * out_w; }
-  /// Floats of the gradients of single images, if they are small enough to be stored and added.
+  /// The number of floats of single images' gradients, if these are small enough to be stored and
+  /// added. Otherwise 0.
   int64_t parts(const ConvProblem& p) const {
     const bool keeps = p.direction == ConvDirection::backward_filter && images > 1 && k <= pixels;
     return keeps ? images * k * depth : 0;

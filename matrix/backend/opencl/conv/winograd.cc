@@ -25,9 +25,9 @@ struct WinogradTiling {
   int64_t tile() const { return outputs + taps - 1; }
 };
 
-/// All directions as products [m, depth] [depth, n] for each element. Forward and backward-data: m
-/// output channels, `depth` input channels, n tiles. Backward-filter: m output channels, n input
-/// channels, depth is the number of tiles.
+/// Computes all directions as products [m, depth] [depth, n] for each element. Forward and
+/// backward-data: m output channels, `depth` input channels, n tiles. Backward-filter: m output
+/// channels, n input channels, depth is the number of tiles.
 struct WinogradProducts : conv::Correlation {
   bool gradient, on_cpu;
   int64_t elements, tiles_h, tiles_w, rows;  // rows: rows of tiles per slice

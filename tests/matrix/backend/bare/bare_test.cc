@@ -317,7 +317,7 @@ TEST_CASE("a solver that computes wrong values is measured but not used") {
   allocator.trim();
   test::bare_device().workspace().set_limit({});
   allocator.set_budget(allocator.account().in_use);
-  // Also without room for any solver.
+  // If no solver has room, the convolution throws.
   CHECK_THROWS_AS(conv2d_into(other, x, filter, {}), OutOfMemory);
   allocator.set_budget({});
   CHECK(warned.find("wrong computes wrong values for n2c1h3w3k1r1s1") != std::string::npos);

@@ -23,7 +23,7 @@ Tensor numbers(int64_t count, float first) {
   return Tensor::from<float>(values, Shape{count}, Device::opencl(0));
 }
 
-/// Limits the device's memory to this many bytes beside what is in use.
+/// Limits the device's memory to this many bytes beside the bytes in use.
 class WithBudget {
  public:
   explicit WithBudget(uint64_t bytes) {
