@@ -221,10 +221,8 @@ void* OpenclDevice::allocate(uint64_t bytes) {
 void OpenclDevice::release(void* block) noexcept {
   try {
     if (copies_) copies_->forget(static_cast<cl_mem>(block));
-    // A GPU's driver frees a block after the queued work that uses it.
-    const cl_int finished = facts_.is_cpu ? cl().clFinish(queue_.handle) : CL_SUCCESS;
-    for (cl_int status : {finished, cl().clReleaseMemObject(static_cast<cl_mem>(block))})
-      warn_not_released(status);
+    // The driver frees a block after the queued work that uses it.
+    warn_not_released(cl().clReleaseMemObject(static_cast<cl_mem>(block)));
   } catch (...) {  // no memory for the log message
   }
 }
