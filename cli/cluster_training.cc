@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/environment.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
@@ -115,28 +116,33 @@ void ClusterTraining::prepare() {
 
 void ClusterTraining::choose_plan(const nn::Network& network, const nn::Recipe& recipe) {
   if (command_.cluster == "data") return;
-  const bool must = command_.cluster == "hybrid";
+  const bool reads = command_.cluster.ends_with(".json");
+  const std::string file(reads ? as_text(read_file(command_.cluster)) : "");
+  const bool must = reads || command_.cluster == "hybrid";
   if (must && cluster_.size() == 1)
-    throw Error(
-        "--cluster hybrid: expected two or more ranks, got 1. Start kaiseki with mpirun -n");
+    throw Error("--cluster " + command_.cluster +
+                ": expected two or more ranks, got 1. Start kaiseki with mpirun -n");
   const bool can =
       nn::optimizer_of(recipe).clip_norm == 0 && dist::can_divide_channels(network.device());
-  const std::array<dist::SharedFact, 3> facts = {{
+  const std::array<dist::SharedFact, 4> facts = {{
       {"samples in a minibatch", static_cast<double>(*recipe.batch_size)},
       {"layers", dist::fact_of(network.json())},
       {"devices that can divide layers", can ? 1.0 : 0.0},
+      {"plans", dist::fact_of(file)},
   }};
   dist::expect_agreement(cluster_, facts);
   if (must && !can)
     throw Error(
-        "--cluster hybrid: expected the CPU, no KAISEKI_DEVICE_MEMORY, and no clip_norm by "
-        "--clip-norm or by the network's recipe");
+        "--cluster " + command_.cluster +
+        ": expected the CPU, no KAISEKI_DEVICE_MEMORY, and no clip_norm by --clip-norm or by the "
+        "network's recipe");
   if (!can || cluster_.size() == 1) return;
   const dist::ClusterRates rates = dist::measure_rates(cluster_, network.device());
   const nn::NetworkSpec& spec = network.spec();
   const int64_t samples = *recipe.batch_size;
   undivided_seconds_ = dist::plan_layers(spec, samples, rates, 1).seconds.all();
-  plan_ = dist::plan_hybrid(spec, samples, rates, must ? 2 : 1);
+  plan_ = reads ? dist::read_plan(file, command_.cluster, spec, samples, rates)
+                : dist::plan_hybrid(spec, samples, rates, must ? 2 : 1);
   if (plan_.ranks_of_set > 1) sets_.emplace(cluster_, plan_.ranks_of_set, plan_.layers);
 }
 
@@ -220,7 +226,7 @@ std::string ClusterTraining::summary() const {
   const dist::GradientExchange::Seconds seconds = exchange_seconds_();
   if (share().parts == 1 || seconds.exchanging == 0) return "no gradients were exchanged";
   const double hidden = std::max(0.0, 1 - seconds.waiting / seconds.exchanging);
-  return "gradients: " + format_number("%.3g", seconds.exchanging) + " s on their way, " +
+  return "gradients: exchanged in " + format_number("%.3g", seconds.exchanging) + " s, " +
          format_percent(hidden, 0) + " of it beside the backward pass";
 }
 

@@ -70,8 +70,8 @@ void add_files(OptionSet& set, TrainCommand& c) {
              "(default: KAISEKI_SPILL_DIR, else they stay)");
   group.choice("--out-of-core", c.device.out_of_core, {"auto", "off", "always"},
                "What happens if a minibatch needs more memory than the device has. auto: tensors "
-               "leave it or are computed again. off: the training ends. always: as auto, and "
-               "tensors leave it even if there is room");
+               "leave the device or are computed again. off: the training ends. always: as auto, "
+               "but tensors leave the device even if there is room");
   group.text("--trace", "FILE", c.trace,
              "Write a timeline of the device's queues to this file, in Chrome's trace format");
   group.flag("--memory", c.memory, "Show how much of the device's memory was used");
@@ -114,13 +114,18 @@ void add_train_pool(OptionSet& set, PoolTrainCommand& c) {
              "page receives pictures, labels and weights");
 }
 
+bool is_cluster_mode(std::string_view text) {
+  return text == "auto" || text == "data" || text == "hybrid" || text.ends_with(".json");
+}
+
 void add_cluster(OptionSet& set, TrainCommand& c) {
   OptionSet group = set.group("Cluster");
-  const AddedOption cluster =
-      group.choice("--cluster", c.cluster, {"auto", "data", "hybrid"},
-                   "Train on all ranks of mpirun. data: each computes a part of every minibatch. "
-                   "hybrid: sets of ranks divide the channels of layers too. auto: the faster one "
-                   "by prediction");
+  const AddedOption cluster = group.checked_text(
+      "--cluster", "auto|data|hybrid|FILE.json", c.cluster,
+      "auto, data, hybrid or a file that ends with .json", is_cluster_mode,
+      "Train on all ranks of mpirun. data: each computes a part of every minibatch. hybrid: "
+      "sets of ranks divide the channels of layers too. auto: the faster one by prediction. "
+      "FILE.json: the plan of this file");
   group
       .choice("--cluster-wire", c.cluster_wire, {"f32", "f16"},
               "Format of gradients on the network. f16: half of the bytes, rounded")
@@ -153,9 +158,9 @@ CommandText add_options(OptionSet& set, TrainCommand& c) {
       "a whole number from 1 to " + std::to_string(kBatchSize.most) +
           ", or auto, auto:time, auto:usage or auto:noise",
       is_batch_size,
-      "Samples in a minibatch. auto: a size with a short epoch, found by a few iterations before "
-      "training. auto:time and auto:usage try more sizes. auto:noise: as auto, and from the second "
-      "epoch on at most the noise scale of the gradients (default: the recipe's, else 64)");
+      "Samples in a minibatch. auto: a few iterations before training find a size with a short "
+      "epoch. auto:time and auto:usage try more sizes. auto:noise: as auto. From the second epoch "
+      "on, the size is at most the noise scale of the gradients (default: the recipe's, else 64)");
   set.choice("--scale-lr", c.scale_rate, {"off", "sqrt", "linear"},
              "With --batch-size auto: how the learning rate changes with the size. sqrt: with its "
              "square root. A higher rate is reached over the first epoch (default: off if --lr is "

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "dist/cluster/channel_layers.h"
 #include "dist/cluster/channel_rewriting.h"
 #include "dist/cluster/collectives.h"
@@ -214,6 +215,40 @@ HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const Cl
     throw Error(message("cluster", "expected a layer with output channels for ", least,
                         " or more ranks, of ", rates.ranks, ", got a network without one"));
   return *best;
+}
+
+HybridPlan read_plan(std::string_view json, std::string_view source, const nn::NetworkSpec& network,
+                     int64_t samples, const ClusterRates& rates) {
+  const auto require = [&](bool holds, const char* place, const auto&... what) {
+    if (!holds) throw ParseError(source, place, text_from(what...));
+  };
+  const Json plan = parse_json(json, source);
+  require(plan.is(Json::Kind::object), "plan", "expected an object, got ", plan.describe());
+  for (const std::string& key : plan.keys)
+    require(key == "ranks_of_set" || key == "layers", "plan",
+            "expected the keys \"ranks_of_set\" and \"layers\", got \"", key, '"');
+  const Json* ranks = plan.find("ranks_of_set");
+  require(ranks && ranks->is_integer() && ranks->number >= 1 && ranks->number <= rates.ranks &&
+              rates.ranks % static_cast<int>(ranks->number) == 0,
+          "ranks_of_set", "expected a divisor of the ", rates.ranks, " ranks, got ",
+          ranks ? ranks->describe() : "no value");
+  const Json* layers = plan.find("layers");
+  require(layers && layers->is(Json::Kind::array), "layers", "expected a list of names, got ",
+          layers ? layers->describe() : "no value");
+  HybridPlan result{.ranks_of_set = static_cast<int>(ranks->number)};
+  require((result.ranks_of_set == 1) == layers->items.empty(), "layers",
+          "expected at least one in sets of two or more ranks, and none in sets of one");
+  const std::vector<std::string> known = divisible_layers(network, result.ranks_of_set);
+  std::string names;
+  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
+  for (const Json& layer : layers->items) {
+    require(layer.is(Json::Kind::string) && std::ranges::find(known, layer.string) != known.end(),
+            "layers", "expected a layer that ", result.ranks_of_set, " ranks can divide, of ",
+            names, ", got ", layer.describe());
+    result.layers.insert(layer.string);
+  }
+  result.seconds = predict_step(network, samples, rates, result.ranks_of_set, result.layers);
+  return result;
 }
 
 }  // namespace kaiseki::dist

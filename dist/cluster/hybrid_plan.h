@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "dist/cluster/cluster.h"
 #include "dist/cluster/rank_link.h"
@@ -57,5 +58,10 @@ HybridPlan plan_layers(const nn::NetworkSpec& network, int64_t samples, const Cl
 /// smallest sets. Throws Error if there is no plan.
 HybridPlan plan_hybrid(const nn::NetworkSpec& network, int64_t samples, const ClusterRates& rates,
                        int least = 1);
+
+/// Reads a plan such as {"ranks_of_set": 2, "layers": ["fc6", "fc7"]}, and predicts its time.
+/// Throws Error with `source` if the ranks or the network do not fit the plan.
+HybridPlan read_plan(std::string_view json, std::string_view source, const nn::NetworkSpec& network,
+                     int64_t samples, const ClusterRates& rates);
 
 }  // namespace kaiseki::dist

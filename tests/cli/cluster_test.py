@@ -88,7 +88,7 @@ def equals_one_machine():
     for ranks in (1, 2, 3):
         done = train(ranks, *options, "--save", f"{ranks}.safetensors", "--log", f"{ranks}.jsonl", "--log-every", 1)
         check(f"cluster     {ranks} rank" in done.stdout and done.stdout.count("epoch 2/2") == 1, "one rank shows the progress", done.stdout)
-        said = "no gradients were exchanged" if ranks == 1 else " s on their way, "
+        said = "no gradients were exchanged" if ranks == 1 else "gradients: exchanged in "
         check(f"cluster     {said}" in done.stdout or said in done.stdout and "beside the backward pass" in done.stdout,
               "how much of the exchange is hidden", done.stdout)
         # 24 steps: the order of sums differs.
@@ -233,6 +233,21 @@ def ranks_divide_layers():
     check(re.search(r"cluster     (no layer is divided|sets of 2 ranks divide .*); predicted ", done.stdout), "the plan of auto", done.stdout)
 
 
+def a_file_has_the_plan():
+    options = ["--epochs", 2, "--batch-size", 50, "--lr", 0.01]
+    works("train", LENET, *DATA, *options, "--save", "alone.safetensors")
+    plan = pathlib.Path("plan.json")
+    plan.write_text('{"ranks_of_set": 2, "layers": ["conv2", "fc3"]}')
+    done = train(4, *options, "--save", "planned.safetensors", mode=plan)
+    check("cluster     sets of 2 ranks divide 2 layers: conv2, fc3; predicted " in done.stdout, "the plan of the file", done.stdout)
+    check_close("alone.safetensors", "planned.safetensors", 1e-4, "by the plan")
+    plan.write_text('{"ranks_of_set": 3, "layers": ["fc3"]}')
+    done = ends(start(2, "train", LENET, *DATA, *options, "--cluster", plan))
+    check(done.returncode == 1 and "plan.json: ranks_of_set: expected a divisor of the 2 ranks, got 3" in done.stderr, "the place", done.stderr)
+    done = ends(start(2, "train", LENET, *DATA, *options, "--cluster", "none.json"))
+    check(done.returncode == 1 and "none.json" in done.stderr, "a missing file", done.stderr)
+
+
 def divided_layers_resume_in_another_way():
     options = ["--batch-size", 20, "--checkpoint", "run", "--lr", 0.01]
     process = start(2, "train", LENET, *DATA, *options, "--epochs", 200, "--log", "log.jsonl", "--log-every", 1, "--cluster", "hybrid")
@@ -266,6 +281,6 @@ tests = [refused_options]
 if mpirun_is_there():
     tests += [equals_one_machine, stops_and_resumes_on_fewer, a_killed_rank_ends_the_job, a_stopped_rank_delays_the_others,
               an_error_names_the_rank, diverged, a_budget_divides_the_part_of_a_rank, weights_leave_the_memory_of_ranks,
-              resumed_equals_uninterrupted, halves_on_the_wire, statistics_of_the_whole_minibatch, ranks_divide_layers,
+              resumed_equals_uninterrupted, halves_on_the_wire, statistics_of_the_whole_minibatch, ranks_divide_layers, a_file_has_the_plan,
               divided_layers_resume_in_another_way, what_cannot_be_divided]
 main(*tests)

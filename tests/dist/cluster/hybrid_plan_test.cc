@@ -7,8 +7,10 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "dist/cluster/channel_rewriting.h"
 #include "dist/cluster/local_ranks.h"
@@ -38,6 +40,42 @@ ClusterRates rates_of(int ranks, double latency, double bytes_per_second) {
 }
 
 }  // namespace
+
+TEST_CASE("hybrid plan: a file has the plan, or an error names the place") {
+  const ClusterRates rates = rates_of(4, 1e-5, 1e9);
+  const auto read = [&](std::string_view text) {
+    return read_plan(text, "plan.json", both_kinds(), 64, rates);
+  };
+  const HybridPlan plan = read(R"({"ranks_of_set": 2, "layers": ["wide", "conv"]})");
+  CHECK(plan.ranks_of_set == 2);
+  CHECK(plan.layers == std::set<std::string>{"conv", "wide"});
+  CHECK(plan.seconds.all() == predict_step(both_kinds(), 64, rates, 2, plan.layers).all());
+  CHECK(read(R"({"ranks_of_set": 1, "layers": []})").ranks_of_set == 1);
+  for (const auto& [text, place] : std::vector<std::pair<std::string, std::string>>{
+           {"{", "line 1"},
+           {"[]", "expected an object"},
+           {R"({"layers": ["wide"]})", "ranks_of_set"},
+           {R"({"ranks_of_set": 3, "layers": ["wide"]})", "a divisor of the 4 ranks, got 3"},
+           {R"({"ranks_of_set": 0, "layers": ["wide"]})", "got 0"},
+           {R"({"ranks_of_set": 1.5, "layers": ["wide"]})", "got 1.5"},
+           {R"({"ranks_of_set": 2})", "layers: expected a list of names"},
+           {R"({"ranks_of_set": 2, "layers": []})", "at least one"},
+           {R"({"ranks_of_set": 1, "layers": ["wide"]})", "none in sets of one"},
+           {R"({"ranks_of_set": 2, "layers": ["thin"]})", "conv, wide, got"},
+           {R"({"ranks_of_set": 2, "layers": [7]})", "got 7"},
+           {R"({"ranks_of_set": 2, "layers": ["wide"], "stages": 2})", "got \"stages\""}}) {
+    CAPTURE(text);
+    try {
+      read(text);
+      FAIL_CHECK("no error");
+    } catch (const Error& error) {
+      const std::string said = error.what();
+      CAPTURE(said);
+      CHECK(said.find("plan.json") != std::string::npos);
+      CHECK(said.find(place) != std::string::npos);
+    }
+  }
+}
 
 TEST_CASE("hybrid plan: a network that sends nothing divides nothing") {
   const HybridPlan plan = plan_hybrid(both_kinds(), 64, rates_of(1, 1, 1));
