@@ -44,7 +44,7 @@ class ClusterTraining {
   std::string where();
   /// "sets of 2 ranks divide 2 layers: fc1, fc2; predicted 12 ms a step, 20 ms with whole layers"
   std::string plan() const;
-  /// "gradients: 12.3 s on their way, 94 % of it beside the backward pass"
+  /// "gradients: exchanged in 12.3 s, 94 % of it beside the backward pass"
   std::string summary() const;
 
  private:

@@ -108,7 +108,7 @@ std::vector<std::string> classes_to_learn(const nn::Dataset& data,
   if (classes_fit(own, of_weights))
     return own.size() == of_weights.size() && are_numbers(of_weights) ? own : of_weights;
   log_warning("the weights have the classes " + join(of_weights, ", ") +
-              " and now learn other classes in their place: " + join(own, ", "));
+              ". The training replaces them by the classes " + join(own, ", "));
   return own;
 }
 

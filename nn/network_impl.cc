@@ -127,8 +127,8 @@ FittedPlan NetworkImpl::fit(const ExecutionPlan& whole, int64_t batch,
     what += "; " + std::to_string(fitted.in_pieces) +
             (fitted.in_pieces == 1 ? " step runs in pieces" : " steps run in pieces");
   if (!what.empty() && fitted.missing == 0)  // otherwise an error is likely to follow
-    log_warning_once("fitted pass", "a pass needs more than the " + format_bytes(room.bytes) +
-                                        " that the device has for its tensors" +
+    log_warning_once("fitted pass", "a pass needs more memory than the " +
+                                        format_bytes(room.bytes) + " for its tensors" +
                                         (room.weights ? " and weights" : "") + what);
   return fitted;
 }

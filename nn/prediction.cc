@@ -84,8 +84,8 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   const uint64_t stays = result.parameters - std::min(result.parameters, weights);
   const DeviceRoom room{.bytes = memory - std::min(memory, stays), .weights = weights};
   if (room.bytes == 0)
-    throw Error(message("memory", "expected room for the parameters and more, at least ",
-                        format_bytes(stays), ", got ", format_bytes(memory)));
+    throw Error(message("memory", "expected more memory than the ", format_bytes(stays),
+                        " of the parameters, got ", format_bytes(memory)));
   result.parts = parts_on_device(graph, whole, batch, room, device);
   PassLimits limits{
       .batch = batch, .room = UINT64_MAX, .rates = device_rates(device), .rounded = rounded};

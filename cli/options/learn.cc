@@ -49,21 +49,22 @@ CommandText add_options(OptionSet& set, FitCommand& c) {
   set.choice("model", c.model, names, "The model").required();
   set.text("--data", "FILE", c.data, kData).required();
   set.text("--target", "COLUMN", c.target,
-           "What to predict: a column of the CSV file, or a .npy or .csv file");
+           "The targets: a column of the CSV file, or a .npy or .csv file");
   set.text("--save", "FILE", c.save, "File for the fitted model, .safetensors").required();
   set.texts("--set", "SETTING", c.settings,
-            "NAME=VALUE, such as C=10; a wrong name lists the names of all");
-  const AddedOption grid =
-      set.texts("--grid", "VALUES", c.grid,
-                "NAME=VALUE,VALUE,...: select the best by cross-validation, of all combinations");
+            "A setting as NAME=VALUE, such as C=10. The error for a wrong name lists all names");
+  const AddedOption grid = set.texts(
+      "--grid", "VALUES", c.grid,
+      "Values of a setting, NAME=VALUE,VALUE,... Cross-validation selects the best of all "
+      "combinations");
   set.whole("--folds", c.folds, {2, 1000}, "Parts of the samples for cross-validation");
   set.real("--test-size", c.test_size, {.least = 0, .most = 1, .below_most = true},
-           "Part of the samples that is only for a test, such as 0.25");
+           "Part of the samples that is used only for a test, such as 0.25");
   set.choice("--header", c.header, {"auto", "yes", "no"},
              "Whether the first line of a CSV file has the names of the columns");
-  set.texts("--texts", "COLUMN", c.texts, "Columns whose numbers are texts, such as codes");
-  set.choice("--missing", c.missing, {"refuse", "mean"},
-             "What to do with empty cells of a CSV file");
+  set.texts("--texts", "COLUMN", c.texts,
+            "Columns with numbers that are read as texts, such as codes");
+  set.choice("--missing", c.missing, {"refuse", "mean"}, "How to treat empty cells of a CSV file");
   set.flag("--scale", c.scale, "Scale each feature to mean 0 and variance 1 first");
   set.seed("--seed", c.seed, "Seed of the choice of test samples");
   set.flag("--json", c.json, "Print one JSON line");
@@ -80,7 +81,7 @@ CommandText add_options(OptionSet& set, FitCommand& c) {
 CommandText add_options(OptionSet& set, ApplyCommand& c) {
   set.text("model", "FILE", c.model, "A file of kaiseki fit").required();
   set.text("--data", "FILE", c.data, kData).required();
-  set.text("--target", "COLUMN", c.target, "True targets: also print the score");
+  set.text("--target", "COLUMN", c.target, "The true targets. With them, the score is printed");
   set.text("--use", "NAME", c.use,
            "predict, predict_proba, decision_function, transform or score_samples (default: the "
            "first that the model has)");

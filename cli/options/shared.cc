@@ -107,7 +107,7 @@ void add_data(OptionSet& set, DataFlags& options) {
            "Subtract this mean image from pixels in 0..1, in place of --mean. The .npy file "
            "has float32 values in the shape of the network's input");
   set.reals("--std", options.std, kAboveZero,
-            "Then divide by these numbers: one number, or one for each channel");
+            "Divide pixels by these numbers, after --mean: one number, or one for each channel");
   add_as_stored(set, options.as_stored);
 }
 

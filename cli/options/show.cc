@@ -43,8 +43,9 @@ CommandText add_options(OptionSet& set, BenchCommand& c) {
   set.whole("--repeat", c.repeat, {1, 10000}, "Number of runs of each case. The median is printed");
   set.real("--seconds", c.seconds, {.most = 3600, .above_least = true},
            "Duration of a run (not with --layers)");
-  const AddedOption layers = set.flag(
-      "--layers", c.layers, "train: print the time of each layer, of --repeat training steps");
+  const AddedOption layers =
+      set.flag("--layers", c.layers,
+               "train: print the time of each layer, measured over --repeat training steps");
   set.text("--trace", "FILE", c.trace,
            "train: write the layers of the last step in Chrome's trace format")
       .needs(layers);

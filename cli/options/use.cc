@@ -47,13 +47,14 @@ CommandText add_options(OptionSet& set, RunCommand& c) {
   add_network(set, c.network);
   add_weights(set, c.weights);
   set.texts("--input", "FILE", c.inputs,
-            "Tensor in x.npy, or NAME=x.npy for each of several inputs")
+            "The input, a .npy file. With several inputs: NAME=x.npy for each")
       .required();
   set.texts("--output", "FILE", c.outputs,
-            "File for the first output, y.npy, or NAME=y.npy for each of several outputs")
+            "The .npy file for the first output. With several outputs: NAME=y.npy for each")
       .required();
-  AddedOption grad_output = set.text("--grad-output", "FILE", c.grad_output,
-                                     "Gradient of the output in gy.npy: also run backward");
+  AddedOption grad_output =
+      set.text("--grad-output", "FILE", c.grad_output,
+               "The gradient of the output, a .npy file. The backward pass runs from it");
   AddedOption grads = set.text("--grads", "DIR", c.grads,
                                "Folder for the gradients: input.npy, and a file for each parameter "
                                "(a / in its name becomes %2F)");

@@ -139,8 +139,8 @@ class SumGradients : public nn::Layer {
 template <class Made>
 std::unique_ptr<nn::Layer> make() {
   if (!building)
-    throw Error(
-        message("cluster", "expected a network of ChannelSplit, got a layer of one in another"));
+    throw Error(message("cluster",
+                        "expected a network of ChannelSplit, got another with one of its layers"));
   return std::make_unique<Made>(*building);
 }
 

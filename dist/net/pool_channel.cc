@@ -186,7 +186,7 @@ void PoolChannel::update_state() {
   const bool paused = state == TaskState::paused;
   if (std::exchange(paused_, paused) == paused) return;
   if (paused)
-    log_warning(name_ + " waits until it is resumed at the coordinator, where it was paused");
+    log_warning(name_ + " is paused at the coordinator, and waits until it is resumed there");
   else
     log_info(name_ + " continues");
   woken_.notify_all();

@@ -183,8 +183,7 @@ Progress Task::progress() { return progress_of(project_.ask("GET", path())); }
 bool Task::is_open() {
   const Json status = cancelled_ ? Json() : project_.ask("GET", path());
   if (cancelled_ || text_of(status, "state") == "cancelled")
-    throw Error(message("task", "expected an active task, got it cancelled with ", open_.size(),
-                        " results to come"));
+    throw Error(message("task", "the task was cancelled; ", open_.size(), " results are missing"));
   return progress_of(status).open() > 0;
 }
 

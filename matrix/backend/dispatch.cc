@@ -35,14 +35,14 @@ std::string last_fallback() {
 Backend& count_missing_operation(std::string_view operation, Device device) {
   count(operation, device);
   log_warning_once(message(operation, device.name(),
-                           " lacks this operation: it runs on the CPU, with transfers"));
+                           " lacks this operation. It runs on the CPU, with transfers"));
   return cpu_backend();
 }
 
 void count_refused_kernel(std::string_view operation, Device device, const KernelError& refusal) {
   count(operation, device);
-  const std::string what =
-      message(operation, device.name(), " refuses a kernel: it runs on the CPU, with transfers");
+  const std::string what = message(
+      operation, device.name(), " refuses a kernel. The operation runs on the CPU, with transfers");
   log_warning_once(what, what + " (" + refusal.what() + ')');
 }
 

@@ -106,7 +106,7 @@ void Buffer::allocate_host_copy(bool backing) {
       if (device_.is_cpu()) throw;
     }
   if (device_.is_cpu())
-    throw Error(message("memory", "a tensor left the CPU, and its store is gone"));
+    throw Error(message("memory", "a tensor has left the CPU, but there is no spill folder now"));
   host_ = staging().allocate(bytes_);
   host_memory_ = &staging();
 }

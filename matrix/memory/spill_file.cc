@@ -180,7 +180,8 @@ std::unique_ptr<SpillPlace> make_spill_file(const std::filesystem::path& folder,
 #else
 
 std::unique_ptr<SpillPlace> make_spill_file(const std::filesystem::path&, uint64_t) {
-  throw Error(message("memory", "expected a system with unnamed files, got another one"));
+  throw Error(
+      message("memory", "this system has no unnamed files, so tensors cannot leave the CPU"));
 }
 
 #endif

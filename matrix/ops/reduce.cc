@@ -168,7 +168,7 @@ Tensor all(const Tensor& x, const Axes& axes, bool keep_dims) {
 
 void reduce_into(Tensor& out, Reduction kind, const Tensor& x, const Axes& axes, float beta) {
   check_real(x, "x", kName);
-  require(has_own_kernel(kind), kName, "prod, any and all have no form with an output");
+  require(has_own_kernel(kind), kName, "prod, any and all cannot write into a given output");
   Flags reduced = named_axes(x.shape(), axes, kName);
   check_operand(out, "the result", result_shape(x.shape(), reduced, false), x, kName, x.dtype());
   require(!overlap(x, out), kName, "the result overlaps x in memory; use separate tensors");

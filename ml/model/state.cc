@@ -37,7 +37,7 @@ namespace kaiseki::ml {
 namespace {
 
 void expect_fit(const Archive& archive, bool condition, std::string_view name) {
-  if (!condition) archive.fail(name, "expected a size or value that fits the model, got another");
+  if (!condition) archive.fail(name, "expected a size or value that fits the model");
 }
 
 /// Checks the shape if the archive reads. A dimension of -1 may have any length.

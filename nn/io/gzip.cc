@@ -63,7 +63,8 @@ size_t GzipSource::read(std::span<std::byte> out) {
   State& s = *state_;
   size_t done = 0;
   while (done < out.size() && !s.at_end) {
-    if (!s.refill()) s.packed->fail("expected more of the gzip stream, got the end of the file");
+    if (!s.refill())
+      s.packed->fail("expected the rest of the gzip stream, got the end of the file");
     uInt room = static_cast<uInt>(std::min<size_t>(out.size() - done, 1u << 30));
     s.stream.next_out = reinterpret_cast<Bytef*>(out.data() + done);
     s.stream.avail_out = room;

@@ -74,7 +74,7 @@ void import_dropout(OnnxOp& op) {
     const bool off = training && training->int_data.size() <= 1 && training->raw.size() <= 1 &&
                      (training->raw.empty() || training->raw[0] == std::byte{0}) &&
                      (training->int_data.empty() || training->int_data[0] == 0);
-    if (!off) op.fail("input 2: training_mode must be the constant false");
+    if (!off) op.fail("input 2 (training_mode): expected the constant false");
   }
   NewLayer layer{.type = "dropout"};
   layer.params.set("ratio", ratio);

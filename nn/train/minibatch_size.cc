@@ -244,7 +244,7 @@ int64_t MinibatchSizeOptimizer::choose(Updater& updater) {
   } catch (const NoSizeFits&) {
   }
   updater.expect_restored();  // the destructor of the trials has restored it, or failed
-  log_warning("the device has no memory to try batch sizes, so the size stays " +
+  log_warning("the device has too little memory to try batch sizes. The size stays " +
               std::to_string(given));
   return given;
 }

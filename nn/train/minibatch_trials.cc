@@ -41,7 +41,7 @@ UpdaterTrials::UpdaterTrials(Updater& updater, std::function<bool()> stopped)
       batch_size_(updater.iterator().batch_size()),
       workspace_(updater.network().device().workspace().size()) {
   if (!updater.computes_alone())
-    throw Error(message("batch size", "expected steps that this machine computes alone"));
+    throw Error(message("batch size", "automatic sizes need a training on this machine alone"));
   before_.keep(updater);
 }
 

@@ -51,8 +51,7 @@ void Updater::expect_restored() const {
     cause = error.what();
   } catch (...) {  // without a text
   }
-  throw RunNotRestored(
-      message("train", "the run could not be restored after a trial of it: ", cause));
+  throw RunNotRestored(message("train", "the run could not be restored after a trial: ", cause));
 }
 
 const Batch& Updater::next_batch() {

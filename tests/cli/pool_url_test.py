@@ -112,7 +112,7 @@ def paused_and_cancelled():
         run = Training(coordinator, "--epochs", 2)
         task = task_of(run)
         coordinator.api("PATCH", f"/tasks/{task}", {"state": "paused"})
-        check(run.prints("training waits until it is resumed"), "it reports that it waits")
+        check(run.prints("training is paused at the coordinator"), "it reports that it waits")
         check(until(lambda: coordinator.api("GET", f"/tasks/{task}")["leased"] == 0), "the node holds no ticket")
         before = accepted(coordinator)
         check(end(node) == 0, "the node leaves")
@@ -125,12 +125,12 @@ def paused_and_cancelled():
         node = native_node(coordinator, *SAME)
         coordinator.api("PATCH", f"/tasks/{task}", {"state": "running"})
         run.finish()
-        check("training waits until it is resumed" not in run.output, "it reports that only once", run.output)
+        check("training is paused at the coordinator" not in run.output, "it reports that only once", run.output)
 
         run = Training(coordinator, "--epochs", 1000)
         task = task_of(run)
         coordinator.api("PATCH", f"/tasks/{task}", {"state": "paused"})
-        check(run.prints("training waits until it is resumed"), "it waits")
+        check(run.prints("training is paused at the coordinator"), "it waits")
         run.process.send_signal(signal.SIGINT)
         check(run.process.wait(60) == 0, "Ctrl-C ends it while it waits")
 

@@ -266,7 +266,7 @@ void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs&
     throw OutOfMemory(device.name(),
                       {piece_bytes(problem, smallest_piece(problem)), account.in_use,
                        account.cached, account.budget},
-                      "a convolution found no room for a piece of itself");
+                      "the smallest piece of a convolution finds no room");
   }
   device.memory().trim();  // the workspace takes only memory that is not cached
   ConvPieceRunner(backend, args, chosen->copies_ahead).run(divide(problem, chosen->size));

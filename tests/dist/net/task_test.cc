@@ -255,7 +255,7 @@ TEST_CASE("task: canceling by the program or an operator ends block() with an er
       task.cancel();
     else
       at.on([&] { at.coordinator.pool().cancel(at.coordinator.pool().tasks()[0].id); });
-    CHECK(has(error.get(), "got it cancelled with 3 results to come"));
+    CHECK(has(error.get(), "the task was cancelled; 3 results are missing"));
     CHECK(has(error_of([&] { task.calculate(numbers(4, 4)); }), "was cancelled"));
   }
 }

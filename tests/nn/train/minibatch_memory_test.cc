@@ -97,7 +97,7 @@ TEST_CASE("minibatch memory: without memory for trials, the size stays") {
   PlainRun run(options_of("adam"));
   run.trainer.extend(std::make_unique<MinibatchSizeOptimizer>(std::make_unique<FitEpochTime>()));
   CHECK_NOTHROW(run.trainer.run());
-  CHECK(said.find("no memory to try batch sizes, so the size stays 64") != std::string::npos);
+  CHECK(said.find("too little memory to try batch sizes. The size stays 64") != std::string::npos);
   CHECK(run.iterator.batch_size() == kStart);
   CHECK(run.updater.learning_rate() == doctest::Approx(0.05));
   CHECK(run.iterator.epoch() == 2);
