@@ -130,7 +130,7 @@ void GridGather::take(const dist::TicketResult& result) {
   } catch (const Error& error) {
     return expel(result.node, {error.what(), dist::ExpulsionKind::wrong_form});
   }
-  const bool checks = trust_.checks(result.node, 1.0);
+  const bool checks = trust_.draws_check(result.node, 1.0);
   close(result.ticket);
   score.value = given;
   score.node = result.node;

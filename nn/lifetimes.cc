@@ -205,7 +205,7 @@ class Lifetimes {
 
 }  // namespace
 
-void find_lifetimes(ExecutionPlan& plan, const Graph& graph, const std::vector<bool>& dropped) {
+void set_lifetimes(ExecutionPlan& plan, const Graph& graph, const std::vector<bool>& dropped) {
   Lifetimes(plan, graph, dropped).find();
 }
 

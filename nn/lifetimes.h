@@ -11,6 +11,6 @@ namespace kaiseki::nn {
 
 /// Sets the lifetimes of a plan whose steps are chosen, in place of earlier ones. `dropped`:
 /// droppable values that the backward pass computes again.
-void find_lifetimes(ExecutionPlan& plan, const Graph& graph, const std::vector<bool>& dropped = {});
+void set_lifetimes(ExecutionPlan& plan, const Graph& graph, const std::vector<bool>& dropped = {});
 
 }  // namespace kaiseki::nn

@@ -23,7 +23,7 @@ class ExecutionPlanner {
     fuse_poolings();
     find_folded_loss();
     find_gradients();
-    find_lifetimes(plan_, graph_);
+    set_lifetimes(plan_, graph_);
     return std::move(plan_);
   }
 

@@ -150,7 +150,7 @@ class RecomputationSearch {
     Trial trial{.fitted = {.plan = found_.fitted.plan}};
     const bool before = dropped_[value];
     dropped_[value] = dropped;
-    find_lifetimes(trial.fitted.plan, graph_, dropped_);
+    set_lifetimes(trial.fitted.plan, graph_, dropped_);
     dropped_[value] = before;
     judge(trial);
     return trial;

@@ -380,7 +380,7 @@ void Coordinator::lease(NewLeases& new_leases) {
     if (next == with_free_slots_.end()) next = with_free_slots_.begin();
     last_served_ = *next;
     const NodeSession* one = session(last_served_);
-    if (one && one->wanted() > 0 && !pool_.may_lease(one->node())) continue;
+    if (one && one->wanted() > 0 && !pool_.ask_to_lease(one->node())) continue;
     misses = try_one(last_served_) ? 0 : misses + 1;
     if (misses == kMaxMisses) not_offered_ = 1;
   }

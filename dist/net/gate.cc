@@ -46,7 +46,7 @@ std::optional<Gate::Seat> Gate::enter(const PeerAddress& source, double now, boo
   forget(now);
   Address& address = at(source.address);
   const bool on_trial = !address.arrivals.take(now);
-  if (on_trial && !may_try(address, now)) return refuse(Refusal::connection_rate);
+  if (on_trial && !take_trial(address, now)) return refuse(Refusal::connection_rate);
   if (!has_place(source, displaces)) return refuse(Refusal::sockets_per_address);
   const auto network = networks_.find(source.network);
   if (network != networks_.end() &&
@@ -57,7 +57,7 @@ std::optional<Gate::Seat> Gate::enter(const PeerAddress& source, double now, boo
   return seat(source, Standing::newcomer, true, on_trial);
 }
 
-bool Gate::may_try(Address& address, double now) {
+bool Gate::take_trial(Address& address, double now) {
   if (!trials_.take(now)) return false;
   return address.trials.size() < kTrials || end(Refusal::connection_rate, *address.trials.front());
 }

@@ -100,7 +100,7 @@ class Gate {
   Address& at(const std::string& address);
   bool has_place(const PeerAddress& of, bool displaces);
   /// Makes room for another connection on trial.
-  bool may_try(Address& address, double now);
+  bool take_trial(Address& address, double now);
   void end_trial(Place& place);
   std::optional<Seat> refuse(Refusal why);
   std::optional<Seat> seat(const PeerAddress& source, Standing standing, bool is_socket,

@@ -87,10 +87,10 @@ class Pool {
   bool may_have_late_tickets() const;
   /// Connected nodes without leases that open tickets prefer. Call lease() for them first.
   std::vector<NodeId> preferred_idle_nodes() const;
-  /// Returns false if lease() would issue nothing, for reasons that do not depend on the tickets.
-  /// This is fast. Like lease(), a call counts as asking for tickets. The pool keeps tickets only
-  /// for nodes that ask.
-  bool may_lease(const NodeId& node);
+  /// Records that the node asks for tickets, as lease() does. The pool keeps tickets only for nodes
+  /// that ask. Returns false if lease() would issue nothing, for reasons that do not depend on the
+  /// tickets. This is fast.
+  bool ask_to_lease(const NodeId& node);
   /// Whether the token belongs to a lease of this ticket to this node, ended or not.
   bool issued(const NodeId& node, TicketId ticket, const std::string& token) const;
   /// Accepts a result. The first valid result counts. Answer the node only after this function, or

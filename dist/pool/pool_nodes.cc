@@ -182,7 +182,7 @@ std::vector<NodeId> Pool::preferred_idle_nodes() const {
   return impl_->scheduler.preferred_nodes();
 }
 
-bool Pool::may_lease(const NodeId& id) {
+bool Pool::ask_to_lease(const NodeId& id) {
   PoolImpl& pool = *impl_;
   PoolNode* node = pool.nodes.find(id);
   if (!node || node->expelled()) return false;

@@ -268,7 +268,7 @@ void ResultGather::take(std::span<MinibatchPart> parts, TicketResult result) {
         {error.what(), not_finite ? ExpulsionKind::not_finite : ExpulsionKind::wrong_form});
   }
   const std::vector<ResultNorm> norms = norms_of(part, message);
-  if (trust_.checks(result.node, gate_.ratio(norms))) {
+  if (trust_.draws_check(result.node, gate_.ratio(norms))) {
     ++counts_.checked;
     TensorMessage own = compute(part);
     const Comparison compared = compare(part, message, own, gate_);

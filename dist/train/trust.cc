@@ -23,7 +23,7 @@ Trust::Trust(const TrustOptions& options)
       random_(options.seed ? *options.seed : secret_seed()),
       policy_(options.checks) {}
 
-bool Trust::checks(const std::string& node, std::optional<double> ratio) {
+bool Trust::draws_check(const std::string& node, std::optional<double> ratio) {
   const int64_t agreed = nodes_[node].agreed;
   const double drawn = random_.uniform();  // drawn in any case, so that a seed gives the same draws
   return check_all_ || policy_.checks(agreed, drawn, ratio);

@@ -33,11 +33,11 @@ class Trust {
 
   explicit Trust(const TrustOptions& options);
 
-  /// Whether the server computes the next result of this node again before it counts. `ratio`:
-  /// NormGate::ratio() of the result, the factor of CheckPolicy::checks(). So one large error and
-  /// many small errors with the same sum are caught with the same probability.
-  bool checks(const std::string& node, std::optional<double> ratio);
-  /// If `all`, checks() is true for every node until the next call.
+  /// Draws whether the server computes the next result of this node again before it counts.
+  /// `ratio`: NormGate::ratio() of the result, the factor of CheckPolicy::checks(). So one large
+  /// error and many small errors with the same sum are caught with the same probability.
+  bool draws_check(const std::string& node, std::optional<double> ratio);
+  /// If `all`, draws_check() is true for every node until the next call.
   void check_all(bool all) { check_all_ = all; }
   /// A checked result agreed, with this Comparison::deviation.
   void agreed(const std::string& node, double deviation);

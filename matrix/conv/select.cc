@@ -84,7 +84,7 @@ bool run_pooled_convolution(Backend& backend, const ConvProblem& problem, ConvAr
   }
   const std::array<const Tensor*, 5> tensors = {args.x, args.filter, pooling.y, pooling.indices,
                                                 pooling.dy};
-  if (kHasDevices && pieces::needs_pieces(tensors)) return false;  // each operation runs alone
+  if (kHasDevices && !pieces::bring_back(tensors)) return false;  // each operation runs alone
   const PoolingArgs& wanted = *std::exchange(args.pooling, &pooling);
   try {
     Workspace::HeldBlock workspace;

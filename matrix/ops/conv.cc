@@ -66,7 +66,7 @@ Shape output_shape(const ConvProblem& p) { return {p.n, p.k, p.out_h(), p.out_w(
 void run(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {
   const BufferHold holds[] = {BufferHold(args.x->buffer()), BufferHold(args.filter->buffer()),
                               BufferHold(args.y->buffer())};
-  if (kHasDevices && backend.device() == args.x->device() && conv::needs_pieces(args))
+  if (kHasDevices && backend.device() == args.x->device() && !conv::bring_back(args))
     conv::run_in_pieces(backend, problem, args);
   else
     run_convolution(backend, problem, args);

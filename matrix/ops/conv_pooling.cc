@@ -50,7 +50,7 @@ bool run(const ConvProblem& problem, const Tensor& x, const ConvArgs& args) {
 std::optional<Tensor> whole_output(const ConvProblem& problem, const Tensor& x, const Tensor& y,
                                    const Tensor& indices, bool divides) {
   const std::array<const Tensor*, 3> others = {&x, &y, &indices};
-  if (kHasDevices && divides && pieces::needs_pieces(others)) return {};
+  if (kHasDevices && divides && !pieces::bring_back(others)) return {};
   try {
     Tensor output(convolved(problem), DType::f32, x.device());
     if (!divides || !output.buffer().left_device()) return output;

@@ -90,7 +90,7 @@ class Call {
     pieces::Division division;
     if (backend.device() == outputs[0].device()) division = divide(outputs);
     const std::vector<BufferHold> holds = pieces::hold_operands(division);
-    if (!needs_pieces(division)) return backend.run(kElementwise, args_);
+    if (bring_back(division)) return backend.run(kElementwise, args_);
     pieces::run_in_pieces(kElementwise.name, outputs[0].device(), division,
                           [&](std::span<Tensor> tensors, const pieces::PieceRange&) {
                             set_operands(tensors.first(inputs_.size()),

@@ -173,7 +173,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     return run_or_fall_back(kGemm.name, c.device().backend().has(kGemm), c, [&](Backend& backend) {
       pieces::Division division;
       if (backend.device() == c.device()) division = divide(a, b, c, args.k, options);
-      if (!needs_pieces(division)) return backend.run(kGemm, args);
+      if (bring_back(division)) return backend.run(kGemm, args);
       division.multiply_adds = products;
       run_in_pieces(c.device(), division, options);
     });

@@ -37,15 +37,15 @@ void DivisionMaker::set(std::span<Tensor> tensors, const pieces::PieceRange& ran
   if (cut.begin) cut.begin(range.first);
 }
 
-bool needs_pieces(const pieces::Division& division) {
-  if (division.cuts.empty()) return false;
+bool bring_back(const pieces::Division& division) {
+  if (division.cuts.empty()) return true;
   const auto is_large = [](const pieces::PieceOperand& operand) {
     return pieces::is_large_and_outside(operand.whole);
   };
-  if (division.streams && std::ranges::any_of(division.operands, is_large)) return true;
+  if (division.streams && std::ranges::any_of(division.operands, is_large)) return false;
   std::vector<const Tensor*> tensors;
   for (const pieces::PieceOperand& operand : division.operands) tensors.push_back(&operand.whole);
-  return pieces::needs_pieces(tensors);
+  return pieces::bring_back(tensors);
 }
 
 bool may_find_no_room(const pieces::Division& division) {

@@ -89,8 +89,8 @@ class DivisionMaker {
   bool any_strides_ = false;
 };
 
-/// Returns whether a tensor is outside the device and the tensors do not all find room there.
-bool needs_pieces(const pieces::Division& division);
+/// Copies the operands back to the device. Returns false if the operation must run in pieces.
+bool bring_back(const pieces::Division& division);
 
 /// Returns whether the operation can fail because it has no room for its scratch tensor. It has
 /// then computed nothing yet.
@@ -110,7 +110,7 @@ void run_divisible(const Operation<Args>& operation, const Tensor& tensor, const
         DivisionMaker maker;
         if (backend.device() == tensor.device()) piece.divide(maker);
         const std::vector<BufferHold> holds = pieces::hold_operands(maker.division());
-        if (!needs_pieces(maker.division())) try {
+        if (bring_back(maker.division())) try {
             return backend.run(operation, args);
           } catch (const OutOfMemory&) {
             if (!may_find_no_room(maker.division())) throw;

@@ -77,7 +77,7 @@ bool is_large_and_outside(const Tensor& tensor) {
          !memory.has_room_for(bytes);
 }
 
-bool needs_pieces(std::span<const Tensor* const> tensors) {
+bool bring_back(std::span<const Tensor* const> tensors) {
   std::vector<Buffer*> all, outside;
   uint64_t bytes = 0;
   for (const Tensor* tensor : tensors) {
@@ -86,14 +86,13 @@ bool needs_pieces(std::span<const Tensor* const> tensors) {
     bytes += tensor->buffer().bytes();
     if (tensor->buffer().left_device()) outside.push_back(&tensor->buffer());
   }
-  if (outside.empty()) return false;
-  if (out_of_core() == OutOfCore::always) return true;
+  if (outside.empty()) return true;
+  if (out_of_core() == OutOfCore::always) return false;
   const uint64_t budget = outside[0]->device().memory().account().budget;
-  if (budget && bytes > budget) return true;
-  if (std::ranges::all_of(outside, [](Buffer* buffer) { return comes_back(*buffer); }))
-    return false;
+  if (budget && bytes > budget) return false;
+  if (std::ranges::all_of(outside, [](Buffer* buffer) { return comes_back(*buffer); })) return true;
   for (Buffer* buffer : outside) buffer->leave_device();
-  return true;
+  return false;
 }
 
 }  // namespace kaiseki::pieces

@@ -51,8 +51,8 @@ void make_room_for_pieces(Device device, uint64_t bytes);
 /// room.
 bool is_large_and_outside(const Tensor& tensor);
 
-/// Returns whether a tensor is outside the device and the tensors do not all find room there. If
-/// all find room, copies them back. The elements may be null.
-bool needs_pieces(std::span<const Tensor* const> tensors);
+/// Copies the tensors that are outside back to the device. If they do not all find room, they stay
+/// outside, and false is returned. The operation must then run in pieces. The elements may be null.
+bool bring_back(std::span<const Tensor* const> tensors);
 
 }  // namespace kaiseki::pieces

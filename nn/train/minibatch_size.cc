@@ -83,7 +83,7 @@ bool FitEpochTime::probe(MinibatchTrials& trials, int64_t size) {
 }
 
 /// Least squares of the relative errors. Returns whether all of them are small.
-bool FitEpochTime::fits_well() {
+bool FitEpochTime::refit() {
   double ww = 0, wx = 0, xx = 0, wy = 0, xy = 0;
   for (const Probe& probe : probes_) {
     const double w = 1 / probe.seconds, x = w * static_cast<double>(probe.size);
@@ -122,11 +122,11 @@ int64_t FitEpochTime::choose(MinibatchTrials& trials, int64_t start) {
   // Far smaller and far larger sizes show the fixed part of the time.
   for (int64_t other : {size / kFar, std::min(size * kFar, trials.samples())})
     if (other >= 1 && other != size) probe(trials, other);
-  bool good = fits_well();
+  bool good = refit();
   while (!good && attempts_ < kMostAttempts) {
     const auto between = middle_of_largest_gap();
     if (!between || !probe(trials, *between)) break;
-    good = fits_well();
+    good = refit();
   }
   return smallest_near_shortest(trials.samples(), good);
 }

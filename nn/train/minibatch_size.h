@@ -48,7 +48,7 @@ class FitEpochTime : public MinibatchStrategy {
   double seconds_of(int64_t size) const;
   std::optional<int64_t> middle_of_largest_gap() const;
   int64_t smallest_near_shortest(int64_t samples, bool good) const;
-  bool fits_well();
+  bool refit();
 
   std::vector<Probe> probes_;
   int attempts_ = 0;

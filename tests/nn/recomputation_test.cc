@@ -149,7 +149,7 @@ void check_dropped(const char* json, const ExecutionPlanOptions& options) {
                     (static_cast<size_t>(trial) < dropped.size() ? v == static_cast<size_t>(trial)
                                                                  : random.next() % 2 == 0));
     ExecutionPlan plan = whole;
-    find_lifetimes(plan, subject.impl.graph, dropped);
+    set_lifetimes(plan, subject.impl.graph, dropped);
     CHECK(subject.run(plan) == expected);
   }
   Device::cpu().workspace().set_limit({});
@@ -170,7 +170,7 @@ TEST_CASE("recomputation: a backward pass from one of two outputs has no steps o
 TEST_CASE("recomputation: the plan tells when an output is computed again") {
   const Graph graph = build_graph(parse_network(kShortcut, "test"));
   ExecutionPlan plan = make_execution_plan(graph, kTraining);
-  find_lifetimes(plan, graph, plan.droppable);
+  set_lifetimes(plan, graph, plan.droppable);
   int earlier = 0;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     CAPTURE(i);
@@ -197,9 +197,9 @@ TEST_CASE("recomputation: without dropped values, a plan is the same as before")
   const Graph graph = build_graph(parse_network(kShortcut, "test"));
   const ExecutionPlan plan = make_execution_plan(graph, kTraining);
   ExecutionPlan again = plan;
-  find_lifetimes(again, graph, plan.droppable);
+  set_lifetimes(again, graph, plan.droppable);
   CHECK(again.uses != plan.uses);
-  find_lifetimes(again, graph);
+  set_lifetimes(again, graph);
   CHECK(again.droppable == plan.droppable);
   CHECK(again.uses == plan.uses);
   for (size_t i = 0; i < plan.steps.size(); ++i) {

@@ -239,7 +239,7 @@ std::optional<ChosenPieces> choose(Device device, const ConvProblem& problem) {
 }  // namespace
 
 /// Pieces read the whole filter on the device. If x and y take its room, they leave.
-bool needs_pieces(const ConvArgs& args) {
+bool bring_back(const ConvArgs& args) {
   Buffer& filter = args.filter->buffer();
   if (filter.left_device()) try {
       filter.return_to_device();
@@ -247,9 +247,9 @@ bool needs_pieces(const ConvArgs& args) {
       args.x->buffer().leave_device();
       args.y->buffer().leave_device();
       filter.return_to_device();
-      return true;
+      return false;
     }
-  return pieces::needs_pieces(std::array<const Tensor*, 2>{args.x, args.y});
+  return pieces::bring_back(std::array<const Tensor*, 2>{args.x, args.y});
 }
 
 void run_in_pieces(Backend& backend, const ConvProblem& problem, const ConvArgs& args) {

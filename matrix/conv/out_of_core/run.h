@@ -7,9 +7,9 @@
 
 namespace kaiseki::conv {
 
-/// Returns whether x or y is outside the device and finds no room there. If both find room, copies
-/// them back. A CPU has no pieces.
-bool needs_pieces(const ConvArgs& args);
+/// Copies x, y and the filter back to the device. Returns false if x or y finds no room. The
+/// convolution must then run in pieces.
+bool bring_back(const ConvArgs& args);
 
 /// Computes the convolution as run_convolution() does. Throws OutOfMemory if the smallest piece
 /// does not fit. It is a row of one input and one output channel, or of one group. If backward_data

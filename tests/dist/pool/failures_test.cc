@@ -40,11 +40,11 @@ TEST_CASE("failures: a page that fails on purpose kills no ticket: other nodes g
   const NodeId honest = at.join();
   const NodeId page = at.page("192.0.2.1").id;
   for (int i = 0; i < 3; ++i) {
-    CHECK(at.pool->may_lease(honest));  // it asks
+    CHECK(at.pool->ask_to_lease(honest));  // it asks
     at.fail(page, at.lease(page), i);
   }
   for (int i = 0; i < 5; ++i) {
-    CHECK(at.pool->may_lease(honest));
+    CHECK(at.pool->ask_to_lease(honest));
     CHECK(at.pool->lease(page, 1).empty());
     CHECK(at.pool->lease(at.page("192.0.2.1").id, 1).empty());  // under another name
     at.now += 100;
@@ -64,7 +64,7 @@ TEST_CASE("failures: failures of one source count once while others could do the
     const Lease lease = at.lease(page);  // no other node is connected
     const NodeId honest = at.join();
     at.now = at.end_of(lease) - 1;
-    CHECK(at.pool->may_lease(honest));  // it asks
+    CHECK(at.pool->ask_to_lease(honest));  // it asks
     at.fail(page, lease, i);
     at.pool->disconnected(honest);
     CHECK(at.pool->progress(task) == Progress{.free = 1});
@@ -82,7 +82,7 @@ TEST_CASE("failures: a ticket that fails on all nodes is dead, even with few nod
     int attempts = 0;
     for (int round = 0; round < 100 && at.pool->progress(task).dead == 0; ++round)
       for (const NodeId& node : nodes) {
-        for (const NodeId& other : nodes) at.pool->may_lease(other);
+        for (const NodeId& other : nodes) at.pool->ask_to_lease(other);
         for (const Lease& lease : at.pool->lease(node, 1)) at.fail(node, lease, attempts++ % 2);
       }
     CHECK(at.pool->progress(task) == Progress{.dead = 1});
@@ -117,7 +117,7 @@ TEST_CASE("failures: a failure of a trusted node always counts") {
     CHECK(at.pool->progress(task) == Progress{.free = 1});
     const Lease lease = at.lease(own);
     const NodeId other = at.page("192.0.2.1").id;
-    CHECK(at.pool->may_lease(other));
+    CHECK(at.pool->ask_to_lease(other));
     at.fail(own, lease, i % 2);
     at.pool->disconnected(other);
   }

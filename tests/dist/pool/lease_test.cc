@@ -334,11 +334,11 @@ TEST_CASE("lease: a ticket that fails goes to another node at once, and its node
   const NodeId bad = at.join(4), good = at.join(4);
   double rest = 1;
   for (int i = 0; i < 8; ++i, rest = std::min(2 * rest, 60.0)) {
-    CHECK(at.pool->may_lease(good));  // it asks
+    CHECK(at.pool->ask_to_lease(good));  // it asks
     const Lease lease = at.lease(bad);
     at.pool->give_back(bad, lease.token, i % 2 ? "an error" : "");
     CHECK(at.pool->node(bad)->resting == rest);
-    CHECK(!at.pool->may_lease(bad));
+    CHECK(!at.pool->ask_to_lease(bad));
     const Lease again = at.lease(good);
     CHECK(again.ticket == lease.ticket);
     CHECK(at.answer(good, again) == Outcome::accepted);

@@ -23,7 +23,7 @@ TEST_CASE("lease: a node holds at most max_held tickets of a function") {
   ask(a), ask(b);
   CHECK(held[a].size() == 2);
   CHECK(held[b].size() == 2);
-  CHECK(!at.pool->may_lease(a));
+  CHECK(!at.pool->ask_to_lease(a));
   const TaskId other = at.task(1, {.name = "other", .function = "g"});
   const NodeId both = at.pool->join({.threads = 16, .functions = {"f", "g"}, .trusted = true}).id;
   CHECK(at.pool->lease(both, 32).size() == 3);  // and one of the other

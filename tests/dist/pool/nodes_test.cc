@@ -211,7 +211,7 @@ TEST_CASE("node: newcomers hold at most an eighth of a task's tickets beside oth
     for (const NodeId& node : newcomers) leases += at.pool->lease(node, 2).size();
     return leases;
   };
-  CHECK(at.pool->may_lease(proven));  // it asks
+  CHECK(at.pool->ask_to_lease(proven));  // it asks
   CHECK(given() == 2);
   CHECK(given() == 0);
   CHECK(at.lease(proven).task == task);
@@ -235,7 +235,7 @@ TEST_CASE("node: a crowd of idle newcomers hides neither other nodes nor its own
     for (const NodeId& node : newcomers) leases += at.pool->lease(node, 2).size();
     return leases;
   };
-  CHECK(at.pool->may_lease(proven));
+  CHECK(at.pool->ask_to_lease(proven));
   CHECK(given() == 10);
   // A lease that ends leaves room for one.
   const auto held = [&](const NodeId& node) { return at.pool->node(node)->leases > 0; };

@@ -17,7 +17,7 @@ namespace {
 /// The share of 2000 results that was checked.
 double checked(Trust& trust, const std::string& node, double ratio) {
   int count = 0;
-  for (int i = 0; i < 2000; ++i) count += trust.checks(node, ratio);
+  for (int i = 0; i < 2000; ++i) count += trust.draws_check(node, ratio);
   return count / 2000.0;
 }
 
@@ -50,7 +50,7 @@ struct SparsePool {
         Liar* liar = node < liars ? &all[node] : nullptr;
         if (trust.expelled(name) || (liar && step - liar->last <= pause)) continue;
         if (liar) liar->last = step;
-        if (!trust.checks(name, 1)) {
+        if (!trust.draws_check(name, 1)) {
           trust.counted(name, step);
           if (liar && std::exchange(liar->lies, true)) liar->counted.push_back(step);
         } else if (liar && liar->lies) {
@@ -78,7 +78,7 @@ TEST_CASE("checks are random unless a seed is set") {
     Trust trust({.checks = {.check_share = 0.5, .newcomer_checks = 0}, .seed = seed});
     prove(trust, "node", 100);
     std::vector<bool> checked;
-    for (int i = 0; i < 200; ++i) checked.push_back(trust.checks("node", 1));
+    for (int i = 0; i < 200; ++i) checked.push_back(trust.draws_check("node", 1));
     return checked;
   };
   CHECK(draws({}) != draws({}));
@@ -145,13 +145,13 @@ TEST_CASE("after an undo all nodes need twice as many checked results for some t
     static int names = 0;
     const std::string node = "node" + std::to_string(++names);
     int needed = 0;
-    while (trust.checks(node, 1)) trust.agreed(node, 0), ++needed;
+    while (trust.draws_check(node, 1)) trust.agreed(node, 0), ++needed;
     return needed;
   };
   prove(trust, "good", 100);
   CHECK(proof() == 4);
   trust.undo(0, 2);
-  CHECK(trust.checks("good", 1));
+  CHECK(trust.draws_check("good", 1));
   CHECK(proof() == 8);
   trust.undo(1, 3);
   CHECK(proof() == 16);
@@ -191,8 +191,8 @@ TEST_CASE("newcomers that lie once after their proof are checked longer, one aft
   for (int i = 0; i < 200; ++i) {
     const std::string name = std::to_string(i);
     int honest = 0;
-    while (honest < 20 && trust.checks(name, 1)) trust.agreed(name, 0), ++honest;
-    if (trust.checks(name, 5))
+    while (honest < 20 && trust.draws_check(name, 1)) trust.agreed(name, 0), ++honest;
+    if (trust.draws_check(name, 5))
       trust.expel(name, i);
     else
       ++lies;
@@ -217,11 +217,11 @@ TEST_CASE("a node whose checked results deviate too much on average drifts") {
 
 TEST_CASE("check_all() checks proven nodes too") {
   Trust trust({.checks = {.check_share = 0, .newcomer_checks = 0}, .seed = 1});
-  CHECK(!trust.checks("node", 1));
+  CHECK(!trust.draws_check("node", 1));
   trust.check_all(true);
-  CHECK(trust.checks("node", 1));
+  CHECK(trust.draws_check("node", 1));
   trust.check_all(false);
-  CHECK(!trust.checks("node", 1));
+  CHECK(!trust.draws_check("node", 1));
 }
 
 }  // namespace kaiseki::dist
