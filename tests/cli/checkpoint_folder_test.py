@@ -7,10 +7,9 @@ import base64
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
-from support import check, main, refuses, start, train, until_logged, works, LENET
+from support import check, main, on_a_terminal, refuses, start, train, until_logged, works, KAISEKI, LENET
 
 DATA = ["--data", "digits:200:1", "--test-limit", 10]
 
@@ -29,13 +28,12 @@ def a_folder_of_another_run():
     check("continuing from run/checkpoint-00000008" in done.stdout, "--resume continues", done.stdout)
 
 
-def interrupt_when(log_lines, *arguments, later=0.0):
+def interrupt_when(log_lines, *arguments):
     """Sends Ctrl-C to a run when its log has that many lines. Returns the run's output."""
     log = Path("interrupted.jsonl")
     log.unlink(missing_ok=True)
     process = start("train", LENET, *arguments, "--log", log, "--log-every", 1)
     until_logged(process, log, log_lines)
-    time.sleep(later)  # a time within an evaluation, which writes no line to the log
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     check(process.returncode == 0, "status 0 after Ctrl-C", out + err)
@@ -73,10 +71,15 @@ def other_settings_are_named():
 
 def interrupted_evaluation_finishes():
     run = ["--data", "digits:80000:1", "--limit", 640, "--test-limit", 8000, "--early-stop", 3, "--lr", 0.001]
-    out, lines = interrupt_when(9, *run, "--epochs", 2, "--checkpoint", "run", later=0.1)
+    arguments = [*run, "--epochs", 2, "--checkpoint", "run", "--log", "log.jsonl", "--log-every", 1]
+    status, out = on_a_terminal([KAISEKI, "train", LENET, *map(str, arguments)], {"KAISEKI_DEVICE": "cpu", "TERM": "xterm"},
+                                interrupt_at=b"evaluating")
+    check(status == 0, "status 0 after Ctrl-C", out)
+    lines = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
     check(lines[9]["event"] == "epoch" and "test_accuracy" in lines[9] and lines[9]["step"] == 10,
           "the epoch's evaluation is in the log", str(lines))
-    check("interrupted" in out and len(lines) <= 11, "it was interrupted during that evaluation", out)
+    check("evaluating, then stopping" in out and "interrupted" in out and len(lines) <= 11,
+          "it was interrupted during that evaluation", out)
     works("train", LENET, *run, "--epochs", 2, "--checkpoint", "run", "--resume")
     works("train", LENET, *run, "--epochs", 2, "--checkpoint", "straight")
     for name in ("best.safetensors", "checkpoint-00000020.safetensors"):

@@ -128,15 +128,32 @@ def a_killed_rank_ends_the_job():
         check(until(lambda: not any(pathlib.Path(f"/proc/{other}").exists() for other in others.values()), 10), "no rank stays", str(others))
 
 
+def sleeps_of(process):
+    """How often the threads of a process have waited."""
+    waits = [re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read_text(), re.M)
+             for status in pathlib.Path(f"/proc/{process}/task").glob("*/status")]
+    return sum(int(found[1]) for found in waits)
+
+
 def a_stopped_rank_delays_the_others():
-    process = start(2, "train", LENET, *DATA, "--epochs", 3, "--log", "log.jsonl", "--log-every", 1, "--cluster", "data")
+    """A rank that waits for another one checks for messages, and sleeps between two checks (dist/cluster/mpi.cc)."""
+    process = start(2, "train", LENET, *DATA, "--epochs", 10, "--log", "log.jsonl", "--log-every", 1, "--cluster", "data")
     until_logged(process, "log.jsonl", 5)
-    rank = ranks_of(process)[1]
-    os.kill(rank, signal.SIGSTOP)
-    time.sleep(2)
-    os.kill(rank, signal.SIGCONT)
+    ranks = ranks_of(process)
+    os.kill(ranks[1], signal.SIGSTOP)
+    last = {}
+
+    def waits():
+        """Whether rank 0 has slept 10,000 times since its last step."""
+        lines = pathlib.Path("log.jsonl").read_text().count("\n")
+        if lines != last.get("lines"):
+            last.update(lines=lines, sleeps=sleeps_of(ranks[0]))
+        return sleeps_of(ranks[0]) - last["sleeps"] > 10000
+
+    check(until(waits), "the other rank waits", str(last))
+    os.kill(ranks[1], signal.SIGCONT)
     done = ends(process)
-    check(done.returncode == 0 and "epoch 3/3" in done.stdout, "the training continues", done.stdout + done.stderr)
+    check(done.returncode == 0 and "epoch 10/10" in done.stdout, "the training continues", done.stdout + done.stderr)
 
 
 def with_other_rank(what, *arguments):

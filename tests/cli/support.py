@@ -93,9 +93,9 @@ def start(*arguments, device="cpu"):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def on_a_terminal(program, env):
-    """Runs program (a list) on a terminal with the variables of env (None: unset). Returns its status and all of its
-    output.
+def on_a_terminal(program, env, interrupt_at=None):
+    """Runs program (a list) on a terminal with the variables of env (None: unset). Presses Ctrl-C as soon as the output
+    has the bytes `interrupt_at`. Returns its status and all of its output.
     """
     child, terminal = pty.fork()
     if child == 0:
@@ -113,6 +113,9 @@ def on_a_terminal(program, env):
         if not part:
             break
         seen += part
+        if interrupt_at and interrupt_at in seen:
+            os.write(terminal, b"\x03")
+            interrupt_at = None
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), seen.decode(errors="replace")
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Output on a terminal: it fits the width, and a change of the width leaves nothing behind."""
+import atexit
 import fcntl
 import json
 import os
@@ -15,7 +16,7 @@ import time
 import unicodedata
 
 from npy import write_png
-from support import check, main, start, works, KAISEKI, LENET
+from support import check, main, start, until, works, KAISEKI, LENET
 
 SETTINGS = {"KAISEKI_DEVICE": "cpu", "TERM": "xterm", "LANG": "C.UTF-8", "NO_COLOR": "1"}
 
@@ -121,15 +122,26 @@ def confusion_of_named_classes_fits():
         check(said in "\n".join(shown.lines), said, "\n".join(shown.lines))
 
 
-def an_evaluation_writes_lines_to_a_file():
-    """The process stops for a while, because a real evaluation of more than 10 s would keep the cores busy."""
+STOPPED = []  # the evaluation of start_an_evaluation(), and the time since which it is stopped
+
+
+def start_an_evaluation():
+    """The process stops for a while, because a real evaluation of more than 10 s would keep the cores busy. The other
+    tests run meanwhile.
+    """
     works("train", LENET, "--data", "digits:100", "--epochs", 1, "--save", "lines.safetensors")
     process = start("eval", LENET, "--weights", "lines.safetensors", "--data", "digits:20000", "--train-part", "--batch-size", 1)
     ticks = lambda: int(pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11])
     while process.poll() is None and ticks() < 0.8 * os.sysconf("SC_CLK_TCK"):  # user time: then it evaluates
         time.sleep(0.02)
     process.send_signal(signal.SIGSTOP)
-    time.sleep(10.5)
+    atexit.register(process.kill)
+    STOPPED.extend([process, time.monotonic()])
+
+
+def an_evaluation_writes_lines_to_a_file():
+    process, since = STOPPED
+    check(until(lambda: time.monotonic() - since > 10.5), "10 s have passed")
     process.send_signal(signal.SIGCONT)
     out, err = process.communicate()
     lines = re.findall(r"^evaluating  [\d,]+ of 20,000$", out, re.M)
@@ -149,5 +161,5 @@ def examples_of_the_help_work_anywhere():
     works("train", "lenet", "--data", "digits:100", "--epochs", 1)
 
 
-main(eighty_columns, a_narrower_terminal_has_no_ghosts, tables_fit, confusion_of_named_classes_fits,
+main(start_an_evaluation, eighty_columns, a_narrower_terminal_has_no_ghosts, tables_fit, confusion_of_named_classes_fits,
      an_evaluation_writes_lines_to_a_file, examples_of_the_help_work_anywhere)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Follows the part of docs/adding-an-operation.md that does not change the library. This file has
 // the page's kernel, and the test compares the two texts. embedding_test.cc has the page's
-// expression.
+// expression. follow_pages.py follows the other part.
 #include "matrix/opencl.h"
 #include "tests/docs/page.h"
 #include "tests/support/devices.h"
@@ -12,7 +12,7 @@ using namespace kaiseki;
 TEST_CASE("adding an operation: a kernel of one's own") {
   const std::string code = test::text_of("tests/docs/adding_an_operation_test.cc");
   const auto blocks = test::code_blocks(test::text_of("docs/adding-an-operation.md"), "cpp");
-  REQUIRE(blocks.size() == 2);
+  REQUIRE(blocks.size() > 1);
   CHECK(blocks[1] == test::between(code, "// page: the kernel\n", "// page: end"));
   if (!test::opencl_is_there()) return;
 // page: the kernel

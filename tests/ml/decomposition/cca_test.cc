@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "ml/decomposition/cca.h"
 
+#include <numeric>
+#include <span>
+
 #include "base/error.h"
 #include "tests/support/devices.h"
 #include "tests/support/ml_cases.h"
@@ -40,6 +43,41 @@ TEST_CASE("CCA: the results of scikit-learn") {
     check_close(columns_of(scores.y), expected("y_scores"), 1e-4, 1e-4);
     check_close(doubles(model.predict(x.slice(0, 0, 6))), expected("predicted"), 1e-4, 1e-4);
     CHECK(model.score(x, y) == doctest::Approx(expected("score")[0]).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("CCA: loadings and rotations of y, from plain loops and the scores of scikit-learn") {
+  const MlCases cases("decomposition.txt");
+  for (const std::string name : {"iris", "cancer"}) {
+    CAPTURE(name);
+    const MlSet data = ml_set(name);
+    const int64_t split = name == "iris" ? 2 : 20, count = name == "iris" ? 2 : 3;
+    const Tensor x = data.x(All, Slice(0, split)), y = data.x(All, Slice(split, {}));
+    CCA model({.n_components = count});
+    model.fit(x, y);
+    const size_t n = y.dim(0), q = y.dim(1), components = count;
+    Doubles z = columns_of(y);  // centered and scaled, one feature after the other
+    for (size_t j = 0; j < q; ++j) {
+      const std::span<double> feature(&z[j * n], n);
+      const double mean = std::accumulate(feature.begin(), feature.end(), 0.0) / double(n);
+      double squares = 0;
+      for (const double value : feature) squares += (value - mean) * (value - mean);
+      for (double& value : feature) value = (value - mean) / std::sqrt(squares / double(n - 1));
+    }
+    // The scores are z times the rotations. The loadings are least squares of z on the scores.
+    const Doubles rotations = columns_of(model.y_rotations());
+    Doubles scores(components * n), loadings(components * q), first;
+    for (size_t c = 0; c < components; ++c) {
+      for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j < q; ++j) scores[c * n + i] += z[j * n + i] * rotations[c * q + j];
+      const double* t = &scores[c * n];
+      const double square = std::inner_product(t, t + n, t, 0.0);
+      for (size_t j = 0; j < q; ++j)
+        loadings[c * q + j] = std::inner_product(t, t + n, &z[j * n], 0.0) / square;
+      first.insert(first.end(), t, t + 6);
+    }
+    check_close(first, cases["cca." + name + ".scaled.y_scores"].values, 1e-4, 1e-4);
+    check_close(columns_of(model.y_loadings()), loadings, 1e-4, 1e-4);
   }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
@@ -56,6 +57,12 @@ TEST_CASE("scalers: partial_fit of parts equals fit, and threads do not change a
   CHECK(difference(parts.mean(), all.mean()) < 1e-12);
   CHECK(difference(parts.variance(), all.variance()) < 1e-12);
   CHECK(range_parts.data_max() == range.data_max());
+  std::vector<double> least(3, std::numeric_limits<double>::infinity());
+  const std::vector<float> values = x.to_vector();
+  for (size_t i = 0; i < values.size(); ++i)
+    least[i % 3] = std::min<double>(least[i % 3], values[i]);
+  CHECK(range.data_min() == least);
+  CHECK(range_parts.data_min() == least);
 }
 
 TEST_CASE("Tempura's fault: a constant column gave NaN") {

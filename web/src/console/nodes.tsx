@@ -6,7 +6,7 @@ import type { PoolNode } from './api';
 import { ConfirmButton } from './confirm-button';
 import { NODE_ORDERS, NODE_STATES, nodeState, shortId } from './lists';
 import type { Pool } from './pool';
-import { Search, Select } from './toolbar';
+import { Toolbar } from './toolbar';
 
 function trust({ trusted, consecutive_valid: valid }: PoolNode): string {
   return [trusted && "the operator's", valid > 0 && `${count(valid)} checked`].filter(Boolean).join(', ') || 'new';
@@ -126,21 +126,14 @@ export function Nodes({ pool }: { pool: Pool }) {
         </p>
       ) : (
         <>
-          <div class="toolbar">
-            <Search view={view} label="Search name, device or id" />
-            <Select
-              label="State"
-              names={NODE_STATES}
-              value={view.nodeState.value}
-              set={(key) => (view.nodeState.value = key)}
-            />
-            <Select
-              label="Sort by"
-              names={NODE_ORDERS}
-              value={view.nodeOrder.value}
-              set={(key) => (view.nodeOrder.value = key)}
-            />
-          </div>
+          <Toolbar
+            view={view}
+            search="Search name, device or id"
+            states={NODE_STATES}
+            state={view.nodeState}
+            orders={NODE_ORDERS}
+            order={view.nodeOrder}
+          />
           {found === 0 ? <p class="empty">No node matches.</p> : <Rows pool={pool} />}
         </>
       )}

@@ -11,7 +11,7 @@ import { ConfirmButton } from './confirm-button';
 import { PROJECT_ORDERS, PROJECT_STATES, pageOf, stateOf, type Listed } from './lists';
 import type { Pool } from './pool';
 import { Table } from './table';
-import { Pager, Search, Select } from './toolbar';
+import { Pager, Toolbar } from './toolbar';
 import { trainingText } from './training-text';
 import { PAGE_SIZE } from './view';
 
@@ -195,21 +195,14 @@ export function Projects({ pool }: { pool: Pool }) {
         {all === 0 ? (
           <p class="empty">No project yet. Authors make projects through the API.</p>
         ) : (
-          <div class="toolbar">
-            <Search view={view} label="Search project or task" />
-            <Select
-              label="State"
-              names={PROJECT_STATES}
-              value={view.projectState.value}
-              set={(key) => (view.projectState.value = key)}
-            />
-            <Select
-              label="Sort by"
-              names={PROJECT_ORDERS}
-              value={view.projectOrder.value}
-              set={(key) => (view.projectOrder.value = key)}
-            />
-          </div>
+          <Toolbar
+            view={view}
+            search="Search project or task"
+            states={PROJECT_STATES}
+            state={view.projectState}
+            orders={PROJECT_ORDERS}
+            order={view.projectOrder}
+          />
         )}
         {all > 0 && found === 0 && <p class="empty">No project matches.</p>}
       </section>

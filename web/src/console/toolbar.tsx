@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The controls above a list: a search, choices, and the number of results; and below it: its pages.
+import type { Signal } from '@preact/signals';
 import { count } from '../logic/format';
 import type { View } from './view';
 
@@ -37,6 +38,27 @@ export function Search({ view, label }: { view: View; label: string }) {
         onInput={({ currentTarget }) => view.find(currentTarget.value)}
       />
     </label>
+  );
+}
+
+interface Tools<State extends string, Order extends string> {
+  view: View;
+  /** The label of the search. */
+  search: string;
+  states: Record<State, string>;
+  state: Signal<State>;
+  orders: Record<Order, string>;
+  order: Signal<Order>;
+}
+
+export function Toolbar<State extends string, Order extends string>(tools: Tools<State, Order>) {
+  const { view, search, states, state, orders, order } = tools;
+  return (
+    <div class="toolbar">
+      <Search view={view} label={search} />
+      <Select label="State" names={states} value={state.value} set={(key) => (state.value = key)} />
+      <Select label="Sort by" names={orders} value={order.value} set={(key) => (order.value = key)} />
+    </div>
   );
 }
 
