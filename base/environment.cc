@@ -80,4 +80,14 @@ Environment environment() {
   return result;
 }
 
+TerminalEnvironment terminal_environment() {
+  TerminalEnvironment result;
+  result.no_color = !read("NO_COLOR").empty();
+  result.type = read("TERM");
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (result.locale.empty()) result.locale = read(name);
+  if (const int columns = std::atoi(read("COLUMNS").c_str()); columns > 0) result.columns = columns;
+  return result;
+}
+
 }  // namespace kaiseki

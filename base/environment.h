@@ -27,6 +27,15 @@ struct Environment {
 /// value.
 Environment environment();
 
+/// The variables of a terminal. Every value is valid.
+struct TerminalEnvironment {
+  bool no_color = false;            // NO_COLOR is not empty
+  std::string type;                 // TERM
+  std::string locale;               // the first of LC_ALL, LC_CTYPE and LANG that is not empty
+  std::optional<int> columns = {};  // COLUMNS, if it is above 0
+};
+TerminalEnvironment terminal_environment();
+
 /// Parses "512M", "2G", "1000" or "64K" (powers of 1024) to bytes. Throws Error with `what` in the
 /// message.
 uint64_t parse_bytes(std::string_view text, std::string_view what);

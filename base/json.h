@@ -47,5 +47,10 @@ Json parse_json(std::string_view text, std::string_view source);
 std::string format_json(const Json& value);
 /// Writes everything on one line, without a line end.
 std::string format_json_line(const Json& value);
+/// As format_json_line(), without spaces.
+std::string format_json_compact(const Json& value);
+/// The text in quotes. Escapes quotes, backslashes and control characters (is_control()). Bytes
+/// that are not UTF-8 stay.
+std::string quote_json(std::string_view text);
 
 }  // namespace kaiseki

@@ -2,29 +2,20 @@
 #include "base/json_line.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "base/json.h"
 #include "base/utf8.h"
 
 namespace kaiseki {
 
 void JsonLine::append_string(std::string_view value) {
-  constexpr char32_t kReplacement = 0xfffd;
-  text_ += '"';
+  std::string text;
   while (!value.empty()) {
-    const auto [bytes, code] = first_character(value);
-    if (bytes == 0 || is_control(code)) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x",
-                    static_cast<unsigned>(bytes ? code : kReplacement));
-      text_ += escaped;
-    } else {
-      if (code == '"' || code == '\\') text_ += '\\';
-      text_ += value.substr(0, bytes);
-    }
+    const size_t bytes = first_character(value).bytes;
+    text += bytes ? value.substr(0, bytes) : "\ufffd";
     value.remove_prefix(std::max<size_t>(1, bytes));
   }
-  text_ += '"';
+  text_ += quote_json(text);
 }
 
 }  // namespace kaiseki

@@ -13,20 +13,7 @@ namespace {
 
 constexpr size_t kLineLength = 96;
 
-std::string quote(std::string_view text) {
-  constexpr std::string_view from = "\"\\\b\f\n\r\t", to = "\"\\bfnrt";
-  std::string out = "\"";
-  for (char c : text) {
-    if (const size_t i = from.find(c); i != from.npos) {
-      (out += '\\') += to[i];
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += "\\u00" + to_hex(as_bytes({&c, 1}));
-    } else {
-      out += c;
-    }
-  }
-  return out += '"';
-}
+bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
 std::string number_text(double value) {
   char buffer[32];
@@ -43,7 +30,7 @@ std::string scalar(const Json& value) {
     case Json::Kind::number:
       return number_text(value.number);
     case Json::Kind::string:
-      return quote(value.string);
+      return quote_json(value.string);
     default:
       return "null";
   }
@@ -56,7 +43,7 @@ std::string format(const Json& value, size_t indent, size_t width) {
   size_t length = indent;
   bool one_line = true;
   for (size_t i = 0; i < value.items.size(); ++i) {
-    parts.push_back((object ? quote(value.keys[i]) + ": " : "") +
+    parts.push_back((object ? quote_json(value.keys[i]) + ": " : "") +
                     format(value.items[i], indent + 2, width));
     length += parts.back().size() + 2;
     one_line = one_line && parts.back().find('\n') == std::string::npos;
@@ -68,6 +55,21 @@ std::string format(const Json& value, size_t indent, size_t width) {
     out += (i == 0 ? "" : one_line ? ", " : ",") + line + parts[i];
   if (!one_line) out += "\n" + std::string(indent, ' ');
   return out += object ? '}' : ']';
+}
+
+void append_compact(const Json& value, std::string& out) {
+  const bool object = value.is(Json::Kind::object);
+  if (!object && !value.is(Json::Kind::array)) {
+    out += scalar(value);
+    return;
+  }
+  out += object ? '{' : '[';
+  for (size_t i = 0; i < value.items.size(); ++i) {
+    if (i != 0) out += ',';
+    if (object) out += quote_json(value.keys[i]) + ':';
+    append_compact(value.items[i], out);
+  }
+  out += object ? '}' : ']';
 }
 
 }  // namespace
@@ -115,5 +117,34 @@ std::string Json::describe() const {
 std::string format_json(const Json& value) { return format(value, 0, kLineLength) + "\n"; }
 
 std::string format_json_line(const Json& value) { return format(value, 0, std::string::npos); }
+
+std::string format_json_compact(const Json& value) {
+  std::string text;
+  append_compact(value, text);
+  return text;
+}
+
+std::string quote_json(std::string_view text) {
+  constexpr std::string_view from = "\"\\\b\f\n\r\t", to = "\"\\bfnrt";
+  std::string out = "\"";
+  while (!text.empty()) {
+    auto bytes = static_cast<size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+    out += text.substr(0, bytes);
+    text.remove_prefix(bytes);
+    if (text.empty()) break;
+    const auto [length, code] = first_character(text);
+    bytes = std::max<size_t>(1, length);
+    if (const size_t i = from.find(text[0]); i != from.npos) {
+      (out += '\\') += to[i];
+    } else if (length != 0 && is_control(code)) {
+      const std::byte unit[] = {std::byte(code >> 8), std::byte(code & 0xff)};
+      out += "\\u" + to_hex(unit);
+    } else {
+      out += text.substr(0, bytes);
+    }
+    text.remove_prefix(bytes);
+  }
+  return out += '"';
+}
 
 }  // namespace kaiseki

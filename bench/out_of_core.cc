@@ -91,8 +91,8 @@ struct Options {
 struct Work {
   std::string name;
   std::function<void()> run;
-  nn::Network* network = nullptr;                  // a trace shows its steps
-  std::function<double()> predicted_seconds = {};  // 0: no prediction
+  nn::Network* network = nullptr;  // a trace shows its steps
+  std::function<std::optional<double>()> predicted_seconds = {};
   /// Runs the same samples in this number of minibatches. Returns false if that is impossible.
   std::function<bool(int64_t parts)> accumulate = {};
 };
@@ -201,10 +201,10 @@ void compare(Device device, const Work& work, const Options& options) {
     print_case("out_of_core", text, "in core", 1000 * seconds, 1000 * in_core, "ms",
                in_core / seconds);
     print_case("out_of_core", text, "bound", 1000 * seconds, 1000 * bound, "ms", bound / seconds);
-    const double predicted = work.predicted_seconds ? work.predicted_seconds() : 0;
-    if (predicted > 0)
-      print_case("out_of_core", text, "prediction", 1000 * seconds, 1000 * predicted, "ms",
-                 predicted / seconds);
+    const auto predicted = work.predicted_seconds ? work.predicted_seconds() : std::nullopt;
+    if (predicted)
+      print_case("out_of_core", text, "prediction", 1000 * seconds, 1000 * *predicted, "ms",
+                 *predicted / seconds);
     if (work.accumulate) compare_accumulation(device, budget, work, seconds, text);
     if (!options.trace.empty()) trace(options.trace, device, work);
   }
@@ -241,7 +241,9 @@ void train(Device device, const std::string& spec, const Options& options) {
   const auto step = [&] { accumulate(1); };
   const auto predicted = [&] {
     const int64_t passes = updater->parts();
-    return static_cast<double>(passes) * network.predict_seconds(ceil_div(batch, passes));
+    std::optional<double> seconds = network.predict_seconds(ceil_div(batch, passes));
+    if (seconds) *seconds *= static_cast<double>(passes);
+    return seconds;
   };
   compare(device, {spec, step, &network, predicted, accumulate}, options);
 }

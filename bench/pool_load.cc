@@ -115,6 +115,7 @@ int answer(LoadNode& node, const std::string& message) {
   const Frame frame = decode_frame(as_bytes(message));
   if (frame.type == FrameType::verdict)
     return frame.control.find("verdict")->string == "accepted" ? 1 : 0;
+  if (frame.type == FrameType::cancel) return 0;  // the ticket was answered before
   Frame result{FrameType::result, frame.ticket};
   result.control.set("token", *frame.control.find("token"));
   result.payload = frame.payload;

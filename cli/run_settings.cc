@@ -81,7 +81,6 @@ void RunSettings::restore(const nn::Metadata& state) {
     auto at = settings.find(option);
     return at == settings.end() || at->second.empty() ? "none" : at->second;
   };
-  if (!there.contains("--scale-lr")) options.erase("--scale-lr");  // an older checkpoint
   std::vector<std::string> differences;
   for (const std::string& option : options) {
     const std::string here = value_of(settings_, option), before = value_of(there, option);

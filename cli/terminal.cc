@@ -5,10 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <span>
 
+#include "base/environment.h"
 #include "base/utf8.h"
 
 namespace kaiseki::cli {
@@ -16,17 +17,10 @@ namespace {
 
 bool drawn = false;
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-bool utf8_locale() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
-    if (std::string value = variable(name); !value.empty())
-      return value.find("UTF-8") != std::string::npos || value.find("utf8") != std::string::npos ||
-             value.find("utf-8") != std::string::npos;
-  return false;
+bool is_utf8_locale(std::string_view locale) {
+  return std::ranges::any_of(std::array{"UTF-8", "utf8", "utf-8"}, [&](std::string_view name) {
+    return locale.find(name) != locale.npos;
+  });
 }
 
 struct CodeRange {
@@ -62,10 +56,10 @@ size_t element(std::string_view text, size_t i, int& columns) {
 Terminal terminal() {
   static const Terminal found = [] {
     Terminal t;
-    const std::string type = variable("TERM");
-    t.live = isatty(STDOUT_FILENO) && !type.empty() && type != "dumb";
-    t.color = t.live && variable("NO_COLOR").empty();
-    t.unicode = utf8_locale();
+    const TerminalEnvironment set = terminal_environment();
+    t.live = isatty(STDOUT_FILENO) && !set.type.empty() && set.type != "dumb";
+    t.color = t.live && !set.no_color;
+    t.unicode = is_utf8_locale(set.locale);
     return t;
   }();
   return found;
@@ -74,8 +68,7 @@ Terminal terminal() {
 int terminal_width() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  int columns = std::atoi(variable("COLUMNS").c_str());
-  return columns > 0 ? columns : 80;
+  return terminal_environment().columns.value_or(80);
 }
 
 std::string styled(TextStyle style, std::string_view text) {

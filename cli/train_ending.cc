@@ -57,9 +57,10 @@ void print_memory(const TrainRun& run) {
               format_count(samples_of_pass(updater)).c_str());
   const double speed = run.progress ? run.progress->last_speed() : 0;
   if (!pass.is_out_of_core || speed <= 0) return;
+  const auto predicted = updater.network().predict_seconds(samples_of_pass(updater));
+  if (!predicted) return;
   std::printf("memory      %s leave the device in a pass, predicted %.3g s, measured %.3g s%s\n",
-              format_bytes(pass.leaves).c_str(),
-              updater.network().predict_seconds(samples_of_pass(updater)),
+              format_bytes(pass.leaves).c_str(), *predicted,
               static_cast<double>(samples_of_pass(updater)) / speed,
               bound_text(pass.bound).c_str());
 }

@@ -3,19 +3,18 @@
 # find_package(kaiseki) and pkg-config. cpack makes a Debian package of each component.
 include(CMakePackageConfigHelpers)
 set(installed_targets kaiseki_base kaiseki_matrix kaiseki_nn kaiseki_ml kaiseki_cluster)
-set(public_roots kaiseki.h kaiseki/backend.h kaiseki/cluster.h kaiseki/ml.h)
+set(without kaiseki/dist.h)
 if(KAISEKI_DIST)
   list(APPEND installed_targets kaiseki_dist kaiseki_dist_train kaiseki_net kaiseki_http)
-  list(APPEND public_roots kaiseki/dist.h)
+  set(without "")
 endif()
 install(TARGETS ${installed_targets} EXPORT kaiseki_targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 
 # The script finds the headers during installation, because their includes may have changed since cmake ran.
-list(JOIN public_roots "," joined_roots)
 install(CODE "execute_process(COMMAND_ERROR_IS_FATAL ANY COMMAND \${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}
-  \"-DDESTINATION=\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/kaiseki\" -DROOTS=${joined_roots}
+  \"-DDESTINATION=\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/kaiseki\" -DWITHOUT=${without}
   -P ${CMAKE_CURRENT_LIST_DIR}/public_headers.cmake)" COMPONENT development)
 
 set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/kaiseki)

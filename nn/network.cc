@@ -217,7 +217,7 @@ PassPrediction Network::predict_pass(int64_t batch) {
   return impl_->predict_pass({.phase = Phase::train, .loss = true, .backward = true}, batch);
 }
 
-double Network::predict_seconds(int64_t batch) {
+std::optional<double> Network::predict_seconds(int64_t batch) {
   return impl_->predict_seconds({.phase = Phase::train, .loss = true, .backward = true}, batch);
 }
 

@@ -144,8 +144,9 @@ class Network {
   int64_t parts_of_batch(int64_t batch, Phase phase);
   /// Predicts a training pass of `batch` samples, with the memory that is free now.
   PassPrediction predict_pass(int64_t batch);
-  /// Predicts the seconds of this pass with the tuner's present times, or 0 if it fits the device.
-  double predict_seconds(int64_t batch);
+  /// Predicts the seconds of this pass with the tuner's present times. Nothing if it fits the
+  /// device.
+  std::optional<double> predict_seconds(int64_t batch);
 
   /// Each backward() calls `ready` with the gradients of a layer, after their last change. The last
   /// layer comes first. Gradients that the pass does not reach come at the end.

@@ -107,9 +107,10 @@ std::optional<double> NetworkImpl::bound(const FittedPlan& fits,
                         step_times(graph, whole, batch, limits.rates, limits.known_seconds));
 }
 
-double NetworkImpl::predict_seconds(const ExecutionPlanOptions& options, int64_t batch) {
+std::optional<double> NetworkImpl::predict_seconds(const ExecutionPlanOptions& options,
+                                                   int64_t batch) {
   const FittedPlan* fits = fitted_plan(options, batch);
-  if (!kHasDevices || !fits || fits->seconds == 0) return 0;
+  if (!kHasDevices || !fits || !fits->seconds) return {};
   return pass_seconds(graph, fits->plan, limits_of(*fits, batch));
 }
 

@@ -58,7 +58,7 @@ struct NetworkImpl {
   /// values are computed again.
   const ExecutionPlan& fitting_plan(const ExecutionPlanOptions& options, int64_t batch);
   PassPrediction predict_pass(const ExecutionPlanOptions& options, int64_t batch);
-  double predict_seconds(const ExecutionPlanOptions& options, int64_t batch);
+  std::optional<double> predict_seconds(const ExecutionPlanOptions& options, int64_t batch);
   uint64_t input_bytes(int64_t batch) const;
   /// Returns nothing if there is no limit. `backward`: counts gradients that do not exist yet.
   std::optional<DeviceRoom> room(bool backward) const;

@@ -97,12 +97,12 @@ TrainingPrediction predict_training(const std::string& file, int64_t batch, uint
   result.leaves = fitted.leaves;
   result.in_pieces = fitted.in_pieces;
   result.missing = fitted.missing;
-  result.seconds = fitted.seconds == 0 ? result.seconds_in_core
-                                       : static_cast<double>(result.parts) * fitted.seconds;
+  result.seconds =
+      fitted.seconds ? static_cast<double>(result.parts) * *fitted.seconds : result.seconds_in_core;
   if (result.parts == 1) result.bound = fitted.bound;
   limits.batch = ceil_div(batch, result.parts);
   if (limits.rates.link) limits.room = fitted.room;
-  if (fitted.seconds != 0) limits.known_seconds = known_seconds_beside(fitted.room, device);
+  if (fitted.seconds) limits.known_seconds = known_seconds_beside(fitted.room, device);
   result.layers = layers_of(graph, whole, fitted, result.parts, limits);
   return result;
 }

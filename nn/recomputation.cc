@@ -261,7 +261,7 @@ FittedPlan fit_plan(const Graph& graph, const ExecutionPlan& plan, const PassLim
 }
 
 double pass_seconds(const Graph& graph, const ExecutionPlan& plan, const PassLimits& limits) {
-  return RecomputationSearch(graph, plan, limits, limits.room).of_given_plan().seconds;
+  return RecomputationSearch(graph, plan, limits, limits.room).of_given_plan().seconds.value();
 }
 
 FittedPlan fit_to_device(const Graph& graph, const ExecutionPlan& plan, int64_t batch,
@@ -306,14 +306,14 @@ int64_t parts_on_device(const Graph& graph, const ExecutionPlan& plan, int64_t b
   for (int64_t parts = 1;; parts = std::min(2 * parts, most)) {
     const int64_t samples = ceil_div(batch, parts);
     FittedPlan fitted = fit_to_device(graph, plan, samples, room, device);
-    if (fitted.seconds == 0)
+    if (!fitted.seconds)
       fitted.seconds = pass_seconds(graph, plan,
                                     {.batch = samples,
                                      .room = UINT64_MAX,
                                      .rates = device_rates(device),
                                      .rounded = rounded,
                                      .known_seconds = known_seconds(device)});
-    const double seconds = static_cast<double>(parts) * fitted.seconds;
+    const double seconds = static_cast<double>(parts) * *fitted.seconds;
     if (fitted.missing == 0 && (!best || seconds < best->first)) best = {seconds, parts};
     if (parts == most) break;
   }

@@ -24,7 +24,8 @@ struct FittedPlan {
   uint64_t leaves = 0;           // bytes that are copied from the device
   int64_t in_pieces = 0;         // steps whose own tensors do not fit; each runs in pieces
   uint64_t missing = 0;          // bytes that the plan needs beyond the room; 0: the plan can run
-  double seconds = 0;            // of the forward and the backward pass
+  /// Of the forward and the backward pass. Nothing if everything fits as it is.
+  std::optional<double> seconds = {};
   /// Seconds that no plan can go below, by the same model. Nothing if everything fits as it is, or
   /// if no plan can run.
   std::optional<double> bound = {};

@@ -156,7 +156,6 @@ void NodeSession::hello(const Frame& frame) {
   if (std::exchange(greeted_, true)) refuse("byte 5", "expected one hello");
   NodeMessage message{.session = serial_, .type = FrameType::hello};
   message.info = read_info(frame.control);
-  if (const Json* cancels = frame.control.find("cancels")) cancels_ = cancels->boolean;
   message.info.trusted = trusted_;
   if (!trusted_) message.info.source = link_.address();
   message.identity = {bounded_text(frame.control, "node"),
@@ -231,9 +230,7 @@ void NodeSession::settle(TicketId ticket) {
   host_.ticket_released(*this, ticket);
 }
 
-void NodeSession::cancel(TicketId ticket) {
-  if (cancels_) send(FrameType::cancel, ticket, Json::object());
-}
+void NodeSession::cancel(TicketId ticket) { send(FrameType::cancel, ticket, Json::object()); }
 
 void NodeSession::answer(TicketId ticket, const Answer& answer) {
   may_have_contributed_ |=

@@ -106,7 +106,7 @@ class NodeSession final : public NodePeer {
   const bool trusted_;
   const double since_;
   NodeId node_;
-  bool greeted_ = false, cancels_ = false, worked_ = false;
+  bool greeted_ = false, worked_ = false;
   bool may_have_contributed_ = false, has_contributed_ = false;
   int slots_ = 0;
   struct Held {

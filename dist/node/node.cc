@@ -107,7 +107,7 @@ struct Node::Impl {
           .set("round_trip_s", link->round_trip_s);
     Json functions = Json::array();
     for (const std::string& name : options.info.functions) functions.items.emplace_back(name);
-    control.set("functions", functions).set("modules", false).set("cancels", true);
+    control.set("functions", functions).set("modules", false);
     if (!identity.id.empty()) control.set("node", identity.id).set("key", identity.key);
     send(FrameType::hello, 0, control);
   }

@@ -14,7 +14,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kSchema = 7;
+constexpr int64_t kSchema = 1;
 
 // AUTOINCREMENT: the id of a deleted row is never used again.
 const char* const kTables = R"sql(
@@ -28,7 +28,7 @@ CREATE TABLE task (
   native_function TEXT NOT NULL, module TEXT NOT NULL, priority INTEGER NOT NULL,
   verification INTEGER NOT NULL, quorum INTEGER NOT NULL, max_attempts INTEGER NOT NULL,
   public_data INTEGER NOT NULL, state INTEGER NOT NULL,
-  memory_bytes INTEGER NOT NULL DEFAULT 268435456);
+  memory_bytes INTEGER NOT NULL);
 CREATE TABLE ticket (
   id INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, state INTEGER NOT NULL,
   epoch INTEGER NOT NULL, failures INTEGER NOT NULL, not_before REAL NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE lease (
   ticket INTEGER NOT NULL, epoch INTEGER NOT NULL, node TEXT NOT NULL, issued REAL NOT NULL,
   deadline REAL NOT NULL, round INTEGER NOT NULL, PRIMARY KEY (ticket, epoch)) WITHOUT ROWID;
 CREATE TABLE vote (
-  ticket INTEGER NOT NULL, node TEXT NOT NULL, hash TEXT NOT NULL, source TEXT NOT NULL DEFAULT '',
+  ticket INTEGER NOT NULL, node TEXT NOT NULL, hash TEXT NOT NULL, source TEXT NOT NULL,
   PRIMARY KEY (ticket, node)) WITHOUT ROWID;
 CREATE INDEX vote_by_node ON vote (node);
 CREATE TABLE failure (
@@ -63,7 +63,7 @@ CREATE INDEX error_by_task ON error (task, id);
 CREATE TABLE node (
   id TEXT PRIMARY KEY, name TEXT NOT NULL, device TEXT NOT NULL, accepted INTEGER NOT NULL,
   failed INTEGER NOT NULL, consecutive_valid INTEGER NOT NULL, failed_in_a_row INTEGER NOT NULL,
-  last_seen REAL NOT NULL, expelled TEXT NOT NULL, outvoted REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
+  last_seen REAL NOT NULL, expelled TEXT NOT NULL, outvoted REAL NOT NULL) WITHOUT ROWID;
 CREATE INDEX node_by_last_seen ON node (last_seen);
 )sql";
 
@@ -83,43 +83,6 @@ CREATE TEMP VIEW known_node AS
     expelled, outvoted
   FROM temp.newcomer;
 )sql";
-
-/// The migration from each schema to the next. A pool outlives the version that began it.
-const char* const kUpdates[kSchema - 1] = {
-    "ALTER TABLE vote ADD COLUMN source TEXT NOT NULL DEFAULT ''",
-    R"sql(
-ALTER TABLE task RENAME COLUMN function TO native_function;
-ALTER TABLE result RENAME COLUMN blob TO blob_hash;
-CREATE INDEX result_by_blob ON result (blob_hash) WHERE blob_hash <> '';
-CREATE INDEX project_blob_by_hash ON project_blob (hash);
-CREATE INDEX node_by_last_seen ON node (last_seen);
-CREATE TABLE failure (
-  ticket INTEGER NOT NULL, node TEXT NOT NULL, source TEXT NOT NULL,
-  PRIMARY KEY (ticket, node)) WITHOUT ROWID;
-CREATE TABLE ticket_blob (
-  ticket INTEGER NOT NULL, place INTEGER NOT NULL, hash TEXT NOT NULL,
-  PRIMARY KEY (ticket, place)) WITHOUT ROWID;
-WITH RECURSIVE cut (ticket, place, rest) AS (
-  SELECT ticket, 0, blobs FROM ticket_input WHERE blobs <> ''
-  UNION ALL SELECT ticket, place + 1, substr(rest, 65) FROM cut WHERE length(rest) > 64)
-INSERT INTO ticket_blob (ticket, place, hash)
-  SELECT ticket, place, substr(rest, 1, 64) FROM cut;
-CREATE INDEX ticket_blob_by_hash ON ticket_blob (hash);
-ALTER TABLE ticket_input DROP COLUMN blobs;
-)sql",
-    "ALTER TABLE task ADD COLUMN memory_bytes INTEGER NOT NULL DEFAULT 268435456",
-    R"sql(
-ALTER TABLE result ADD COLUMN sum TEXT NOT NULL DEFAULT '';
-UPDATE result SET sum = checksum(task, ticket, dead, checked, node, result, blob_hash);
-ALTER TABLE ticket_input ADD COLUMN sum TEXT NOT NULL DEFAULT '';
-UPDATE ticket_input SET sum = checksum(input, (SELECT group_concat(hash, '') FROM
-  (SELECT hash FROM ticket_blob WHERE ticket_blob.ticket = ticket_input.ticket ORDER BY place)));
-)sql",
-    R"sql(
-ALTER TABLE node ADD COLUMN outvoted REAL NOT NULL DEFAULT 0;
-CREATE TABLE project_lapse (project INTEGER PRIMARY KEY, seconds REAL NOT NULL);
-)sql",
-    "CREATE INDEX vote_by_node ON vote (node)"};
 
 /// Creates the file for this user only, since it contains the key of the tokens. SQLite gives its
 /// other files the same mode. If the file cannot be created, SQLite reports why.
@@ -144,7 +107,7 @@ SqliteStore::SqliteStore(const std::filesystem::path& file, const SqliteOptions&
       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
       "PRAGMA temp_store = MEMORY;");
   expect_whole();
-  make_schema();
+  make_schema(file);
   database_.exec(kNewcomers);
   if (!folder_.empty()) {
     acknowledged_.emplace(file.string() + "-acknowledged");
@@ -160,18 +123,18 @@ SqliteStore::SqliteStore(const std::filesystem::path& file, const SqliteOptions&
   }
 }
 
-void SqliteStore::make_schema() {
+void SqliteStore::make_schema(const std::filesystem::path& file) {
   auto& version = sql("PRAGMA user_version").with();
   version.row();
   const int64_t found = version.integer(0);
   version.reset();
-  if (found > kSchema)
-    throw Error(message("store", "expected a pool of schema ", kSchema, " or older, got schema ",
-                        found, "; use the newer version of kaiseki that wrote it"));
+  if (found != 0 && found != kSchema)  // 0: a new file
+    throw Error(message("store", "expected ", file.string(), " of schema ", kSchema,
+                        ", got schema ", found,
+                        "; use the version of kaiseki that wrote it, or another folder"));
   begin();                                  // takes the lock, so that a second process stops here
   if (found == kSchema) return rollback();  // without a write, as the disk may be full
-  if (found == 0) database_.exec(kTables);
-  for (int64_t from = found; from > 0 && from < kSchema; ++from) database_.exec(kUpdates[from - 1]);
+  database_.exec(kTables);
   database_.exec(("PRAGMA user_version = " + std::to_string(kSchema)).c_str());
   commit(true);
 }

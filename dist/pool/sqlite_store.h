@@ -65,7 +65,8 @@ class SqliteStore : public Store {
  private:
   /// The statement of this text, prepared on first use. `text` must be a string literal.
   sqlite::Statement& sql(const char* text);
-  void make_schema();
+  /// Throws Error if the file has another schema.
+  void make_schema(const std::filesystem::path& file);
   void expect_whole();
   /// Throws DiskFull if a row would use the part of the disk that is left free.
   void expect_room() const;

@@ -64,8 +64,7 @@ def on_post_build(config):
         if not shutil.which(program):
             raise SystemExit(f"the reference of the C++ classes needs {program}: apt-get install {program}")
     shutil.rmtree(headers, ignore_errors=True)
-    for command in (["cmake", f"-DSOURCE={ROOT}", f"-DDESTINATION={headers}",
-                     "-DROOTS=kaiseki.h,kaiseki/ml.h,kaiseki/dist.h,kaiseki/backend.h", "-P", "cmake/public_headers.cmake"],
+    for command in (["cmake", f"-DSOURCE={ROOT}", f"-DDESTINATION={headers}", "-P", "cmake/public_headers.cmake"],
                     ["doxygen", "-"]):
         settings = (ROOT / "docs/Doxyfile").read_text() + f"OUTPUT_DIRECTORY = {config['site_dir']}\n"
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, input=settings, text=True)

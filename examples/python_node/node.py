@@ -35,7 +35,7 @@ class Node:
 
     def run(self):
         self.send("hello", control={"name": "numpy", "device": "NumPy", "threads": 1, "gflops": 1,
-                                    "functions": ["kaiseki.train"], "cancels": True})
+                                    "functions": ["kaiseki.train"]})
         while True:
             message = self.socket.receive()
             _, _, kind, _, ticket, _, control_bytes, _ = HEADER.unpack_from(message)

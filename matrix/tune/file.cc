@@ -2,17 +2,15 @@
 #include "matrix/tune/file.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <fstream>
-#include <locale>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "base/cache_file.h"
 #include "base/environment.h"
+#include "base/error.h"
+#include "base/json.h"
 
 namespace kaiseki {
 namespace {
@@ -21,62 +19,52 @@ constexpr size_t kMostLines = 1 << 14;
 
 std::mutex mutex;
 
-std::string in_quotes(std::string_view text) {
-  std::string out(1, '"');
-  for (char c : text) {
-    if (c == '"' || c == '\\') out.push_back('\\');
-    if (static_cast<unsigned char>(c) >= 32) out.push_back(c);
+Json values_of(const TuningKey& key) {
+  Json line = Json::object();
+  line.set("device", key.device).set("driver", key.driver).set("version", library_version());
+  line.set("threads", key.threads).set("operation", key.operation).set("case", key.which);
+  return line;
+}
+
+/// The start of all lines with these values.
+std::string beginning(const Json& values) {
+  std::string text = format_json_compact(values);
+  text.back() = ',';  // in place of the brace
+  return text;
+}
+
+std::string line_of(const TuningKey& key, const TuningResult& result) {
+  Json line = values_of(key);
+  line.set("candidate", result.candidate);
+  if (result.outcome == TuningOutcome::timed)
+    line.set("milliseconds", result.milliseconds);
+  else
+    line.set("outcome", std::string(outcome_name(result.outcome)));
+  line.set("workspace", static_cast<int64_t>(result.workspace));
+  return format_json_compact(line);
+}
+
+std::optional<TuningResult> parse_result(const std::string& line) try {
+  const Json values = parse_json(line, "tuning file");
+  const Json *const candidate = values.find("candidate"), *const time = values.find("milliseconds"),
+                    *const outcome = values.find("outcome"),
+                    *const workspace = values.find("workspace");
+  if (!candidate || !candidate->is(Json::Kind::string)) return {};
+  if (!workspace || !workspace->is_integer() || workspace->number < 0) return {};
+  TuningResult result{.candidate = candidate->string,
+                      .workspace = static_cast<uint64_t>(workspace->number)};
+  if (time && time->is(Json::Kind::number) && time->number >= 0) {
+    result.milliseconds = time->number;
+    return result;
   }
-  out.push_back('"');
-  return out;
-}
-
-/// Every line of this case starts with this text.
-std::string beginning(const TuningKey& key) {
-  std::ostringstream out;
-  out.imbue(std::locale::classic());
-  out << "{\"device\":" << in_quotes(key.device) << ",\"driver\":" << in_quotes(key.driver)
-      << ",\"version\":" << in_quotes(library_version()) << ",\"threads\":" << key.threads
-      << ",\"operation\":" << in_quotes(key.operation) << ",\"case\":" << in_quotes(key.which)
-      << ",\"candidate\":\"";
-  return std::move(out).str();
-}
-
-template <typename Number>
-bool take_number(std::string_view& text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return false;
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
-  return true;
-}
-
-bool take(std::string_view& text, std::string_view expected) {
-  if (!text.starts_with(expected)) return false;
-  text.remove_prefix(expected.size());
-  return true;
-}
-
-bool take_outcome(std::string_view& text, TuningResult& result) {
-  if (take(text, "\",\"milliseconds\":")) return take_number(text, result.milliseconds);
-  for (TuningOutcome outcome : {TuningOutcome::wrong, TuningOutcome::refused})
-    if (take(text, "\",\"outcome\":\"" + std::string(outcome_name(outcome)) + '"')) {
-      result.outcome = outcome;
-      return true;
+  for (TuningOutcome failed : {TuningOutcome::wrong, TuningOutcome::refused})
+    if (outcome && outcome->string == outcome_name(failed)) {
+      result.outcome = failed;
+      return result;
     }
-  return false;
-}
-
-/// `rest`: a line without its beginning.
-std::optional<TuningResult> parse_result(std::string_view rest) {
-  TuningResult result;
-  const size_t end = rest.find('"');
-  if (end == std::string_view::npos) return {};
-  result.candidate = rest.substr(0, end);
-  rest.remove_prefix(end);
-  const bool whole = take_outcome(rest, result) && take(rest, ",\"workspace\":") &&
-                     take_number(rest, result.workspace) && rest == "}";
-  if (!whole || !std::isfinite(result.milliseconds) || result.milliseconds < 0) return {};
-  return result;
+  return {};
+} catch (const ParseError&) {
+  return {};
 }
 
 /// The file's contents and its state at the last read. The caller must hold the lock.
@@ -113,18 +101,17 @@ std::filesystem::path tuning_file() { return environment().cache_dir / "tuning.j
 
 std::vector<TuningResult> recall_tuning(const TuningKey& key) {
   std::lock_guard lock(mutex);
-  const std::string start = beginning(key);
+  const std::string start = beginning(values_of(key));
   std::vector<TuningResult> results;
   read_contents();
-  for (std::string_view line : last_read.lines)
-    if (take(line, start))
+  for (const std::string& line : last_read.lines)
+    if (line.starts_with(start))
       if (auto result = parse_result(line)) results.push_back(*std::move(result));
   return results;
 }
 
 bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& results) {
   std::lock_guard lock(mutex);
-  const std::string start = beginning(key);
   static std::filesystem::path cleared;  // leftovers of killed processes; cleared once
   const std::filesystem::path folder = tuning_file().parent_path();
   if (std::exchange(cleared, folder) != folder) remove_leftovers(folder);
@@ -133,23 +120,15 @@ bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& resu
   read_contents();
   if (!last_read.readable) return false;
   std::vector<std::string> lines = std::exchange(last_read, {}).lines;
-  for (const TuningResult& result : results)
-    std::erase_if(lines, [one = start + result.candidate + '"'](const std::string& line) {
-      return line.starts_with(one);
-    });
-  if (lines.size() >= kMostLines) lines.erase(lines.begin(), lines.begin() + kMostLines / 2);
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  for (const std::string& line : lines) text << line << '\n';
   for (const TuningResult& result : results) {
-    text << start << result.candidate;
-    if (result.outcome == TuningOutcome::timed)
-      text << "\",\"milliseconds\":" << result.milliseconds;
-    else
-      text << "\",\"outcome\":\"" << outcome_name(result.outcome) << '"';
-    text << ",\"workspace\":" << result.workspace << "}\n";
+    const std::string start = beginning(values_of(key).set("candidate", result.candidate));
+    std::erase_if(lines, [&](const std::string& line) { return line.starts_with(start); });
   }
-  return write_atomically(tuning_file(), text.str());
+  if (lines.size() >= kMostLines) lines.erase(lines.begin(), lines.begin() + kMostLines / 2);
+  for (const TuningResult& result : results) lines.push_back(line_of(key, result));
+  std::string text;
+  for (const std::string& line : lines) (text += line) += '\n';
+  return write_atomically(tuning_file(), text);
 }
 
 }  // namespace kaiseki

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -119,10 +120,24 @@ class ListReader {
   std::string name_;
 };
 
-/// Returns the text in quotes. Throws Error if it is not UTF-8.
-std::string quoted(const std::string& text) {
-  if (!is_utf8(text)) throw Error(message("tensor file", "a name or the metadata is not UTF-8"));
-  return format_json_line(Json(text));
+/// Adds a key, which is new. Throws Error if it is not UTF-8.
+void append(Json& object, const std::string& key, Json value) {
+  if (!is_utf8(key) || !is_utf8(value.string))
+    throw Error(message("tensor file", "a name or the metadata is not UTF-8"));
+  object.keys.push_back(key);
+  object.items.push_back(std::move(value));
+}
+
+Json entry(const ListedTensor& tensor, bool offsets) {
+  Json json = Json::object(), shape = Json::array();
+  if (offsets)
+    json.set("data_offsets",
+             Json::array({static_cast<int64_t>(tensor.begin), static_cast<int64_t>(tensor.end)}));
+  for (int i = 0; i < tensor.shape.rank(); ++i) shape.items.emplace_back(tensor.shape[i]);
+  json.set("dtype", std::string(kTypeNames[static_cast<int>(tensor.dtype)]))
+      .set("shape", std::move(shape));
+  if (tensor.sha256) json.set("sha256", *tensor.sha256);
+  return json;
 }
 
 }  // namespace
@@ -137,20 +152,15 @@ std::vector<ListedTensor> parse_tensor_list(std::string_view text, std::string_v
 std::string format_tensor_list(const std::vector<ListedTensor>& tensors, bool offsets,
                                const Metadata& metadata) {
   std::set<std::string_view> names = {kMetadata};
-  std::string text, texts;
-  for (const auto& [key, value] : metadata)
-    texts += (texts.empty() ? "" : ",") + quoted(key) + ":" + quoted(value);
-  if (!metadata.empty()) text = "\"" + std::string(kMetadata) + "\":{" + texts + "}";
+  Json list = Json::object(), texts = Json::object();
+  for (const auto& [key, value] : metadata) append(texts, key, value);
+  if (!metadata.empty()) append(list, std::string(kMetadata), std::move(texts));
   for (const ListedTensor& t : tensors) {
     if (!names.insert(t.name).second)
       throw Error(message("tensor file", "expected each name once, got \"", t.name, "\" again"));
-    text += (text.empty() ? "" : ",") + quoted(t.name) + ":{";
-    if (offsets) text += text_from("\"data_offsets\":[", t.begin, ',', t.end, "],");
-    text += text_from("\"dtype\":\"", kTypeNames[static_cast<int>(t.dtype)], "\",\"shape\":[");
-    for (int i = 0; i < t.shape.rank(); ++i) text += text_from(i ? "," : "", t.shape[i]);
-    text += t.sha256 ? "],\"sha256\":\"" + *t.sha256 + "\"}" : "]}";
+    append(list, t.name, entry(t, offsets));
   }
-  return "{" + text + "}";
+  return format_json_compact(list);
 }
 
 }  // namespace kaiseki::nn

@@ -258,8 +258,7 @@ void MinibatchSizeOptimizer::save(Metadata& state) const {
 void MinibatchSizeOptimizer::restore(const Metadata& state) {
   if (!state.contains("minibatch.size")) return;
   size_ = get<int64_t>(state, "minibatch.size");
-  const std::string factor = "minibatch.rate_factor";
-  factor_ = get<double>(state, state.contains(factor) ? factor : "rate_scale");  // an older file
+  factor_ = get<double>(state, "minibatch.rate_factor");
 }
 
 }  // namespace kaiseki::nn

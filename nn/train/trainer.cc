@@ -123,9 +123,8 @@ void Trainer::restore(const Metadata& state) {
   iterator.epoch = get<int64_t>(state, "iterator.epoch");
   iterator.position = get<int64_t>(state, "iterator.position");
   updater_.iterator().restore(iterator);
-  if (state.contains("rate_scale")) updater_.scale_learning_rate(get<double>(state, "rate_scale"));
-  restored_size_ = get<int64_t>(state, "iterator.batch_size") *
-                   (state.contains("accumulate") ? get<int64_t>(state, "accumulate") : 1);
+  updater_.scale_learning_rate(get<double>(state, "rate_scale"));
+  restored_size_ = get<int64_t>(state, "iterator.batch_size") * get<int64_t>(state, "accumulate");
   MetricTotals totals;
   totals.samples = get<int64_t>(state, "totals.samples");
   totals.loss_sum = get<double>(state, "totals.loss_sum");

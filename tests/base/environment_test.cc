@@ -10,6 +10,20 @@
 #include "base/error.h"
 
 namespace kaiseki {
+namespace {
+
+/// Unsets the variable, and restores it at the end.
+struct SavedVariable {
+  explicit SavedVariable(const char* name) : name(name) {
+    if (const char* old = std::getenv(name)) value = old;
+    unsetenv(name);
+  }
+  ~SavedVariable() { value ? setenv(name, value->c_str(), 1) : unsetenv(name); }
+  const char* name;
+  std::optional<std::string> value;
+};
+
+}  // namespace
 
 TEST_CASE("sizes in bytes are parsed with their units") {
   CHECK(parse_bytes("1000", "X") == 1000);
@@ -20,15 +34,6 @@ TEST_CASE("sizes in bytes are parsed with their units") {
 }
 
 TEST_CASE("folders: from Kaiseki's variable, else the XDG variable, else below the home folder") {
-  struct SavedVariable {  // restores the variable at the end
-    explicit SavedVariable(const char* name) : name(name) {
-      if (const char* old = std::getenv(name)) value = old;
-      unsetenv(name);
-    }
-    ~SavedVariable() { value ? setenv(name, value->c_str(), 1) : unsetenv(name); }
-    const char* name;
-    std::optional<std::string> value;
-  };
   const SavedVariable cache("KAISEKI_CACHE_DIR"), state("KAISEKI_STATE_DIR"),
       xdg_cache("XDG_CACHE_HOME"), xdg_state("XDG_STATE_HOME"), home("HOME");
   setenv("HOME", "/home-of-test", 1);
@@ -42,6 +47,31 @@ TEST_CASE("folders: from Kaiseki's variable, else the XDG variable, else below t
   setenv("KAISEKI_STATE_DIR", "/our-state", 1);
   CHECK(environment().cache_dir == "/ours");
   CHECK(environment().state_dir == "/our-state");
+}
+
+TEST_CASE("the variables of a terminal are optional, and an invalid one is ignored") {
+  const SavedVariable color("NO_COLOR"), type("TERM"), all("LC_ALL"), characters("LC_CTYPE"),
+      language("LANG"), columns("COLUMNS"), threads("KAISEKI_THREADS");
+  setenv("KAISEKI_THREADS", "many", 1);
+  CHECK_FALSE(terminal_environment().no_color);
+  CHECK(terminal_environment().type == "");
+  CHECK(terminal_environment().locale == "");
+  setenv("LANG", "C.UTF-8", 1);
+  CHECK(terminal_environment().locale == "C.UTF-8");
+  setenv("LC_CTYPE", "C", 1);
+  setenv("LC_ALL", "", 1);
+  CHECK(terminal_environment().locale == "C");
+  setenv("TERM", "dumb", 1);
+  setenv("NO_COLOR", "1", 1);
+  CHECK(terminal_environment().type == "dumb");
+  CHECK(terminal_environment().no_color);
+  CHECK_FALSE(terminal_environment().columns);
+  for (const char* bad : {"", "wide", "0", "-3"}) {
+    setenv("COLUMNS", bad, 1);
+    CHECK_FALSE(terminal_environment().columns);
+  }
+  setenv("COLUMNS", "132", 1);
+  CHECK(terminal_environment().columns == 132);
 }
 
 TEST_CASE("an invalid variable is an error that names it") {

@@ -48,7 +48,20 @@ TEST_CASE("json: reads what it writes") {
                                 "f");
   CHECK(parse_json(format_json(value), "f") == value);
   CHECK(parse_json(format_json_line(value), "f") == value);
+  CHECK(parse_json(format_json_compact(value), "f") == value);
   CHECK(format_json_line(value).find('\n') == std::string::npos);
+}
+
+TEST_CASE("json: compact text has no spaces between values") {
+  CHECK(format_json_compact(parse_json(R"({"a b": [1, {}, [], {"c": null}], "d": true})", "f")) ==
+        R"({"a b":[1,{},[],{"c":null}],"d":true})");
+}
+
+TEST_CASE("json: in quotes, control characters are escaped, and bytes that are not UTF-8 stay") {
+  CHECK(quote_json("") == "\"\"");
+  CHECK(quote_json("a\"b\\c\b\f\n\r\t/") == R"("a\"b\\c\b\f\n\r\t/")");
+  CHECK(quote_json("\x01\x7f\xc2\x9b\u202e\u2066é懐") == R"("\u0001\u007f\u009b\u202e\u2066é懐")");
+  CHECK(quote_json("a\xff\xc2") == "\"a\xff\xc2\"");
 }
 
 TEST_CASE("json: a byte order mark before the document is skipped") {

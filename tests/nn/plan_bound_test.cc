@@ -70,7 +70,7 @@ TEST_CASE("bound: no plan that the search finds is faster") {
           REQUIRE(fitted.bound);
           CHECK(*fitted.bound > 0);
           if (fitted.missing != 0) continue;
-          CHECK(*fitted.bound <= 1.000001 * fitted.seconds);
+          CHECK(*fitted.bound <= 1.000001 * fitted.seconds.value());
           ++plans;
           in_pieces += fitted.in_pieces > 0;
         }

@@ -111,7 +111,7 @@ TEST_CASE("swapping: steps that do not fit run in pieces, down to a sample or a 
   CHECK(half.in_pieces > 0);
   CHECK(tenth.missing == 0);
   CHECK(tenth.in_pieces > half.in_pieces);
-  CHECK(tenth.seconds >= half.seconds);
+  CHECK(tenth.seconds.value() >= half.seconds.value());
   CHECK(fit(own / 100).missing > 0);
   CHECK(fit_plan(graph, whole,
                  {.batch = kBatch,

@@ -153,7 +153,6 @@ export class PoolNode {
         ...this.info,
         functions: this.functions,
         modules: true,
-        cancels: true,
         ...this.identity,
       });
     socket.onmessage = ({ data }) => socket === this.socket && this.receive(new Uint8Array(data));

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <optional>
 #include <utility>
 
 #include "matrix/ceil_div.h"
@@ -172,31 +172,31 @@ class PieceSearch {
       Found start;
       start.size[kRows] = rows;
       try_coarse(start.size, 0, start);
-      starts.push_back(start);
+      if (start.seconds) starts.push_back(start);
     }
+    if (starts.empty()) return {};
     Found best = *std::ranges::min_element(starts, {}, &Found::seconds);
-    if (best.seconds == kNever) return {};
-    const double far = kFar * best.seconds;
+    const double far = kFar * *best.seconds;
     for (const Found& start : starts) {
-      if (start.seconds > far) continue;
+      if (*start.seconds > far) continue;
       const Found found = improved(start);
-      if (found.seconds < best.seconds) best = found;
+      if (*found.seconds < *best.seconds) best = found;
     }
     const Found whole = with_all_channels();
-    return piece_size(whole.seconds <= kClose * best.seconds ? whole.size : best.size);
+    const bool is_close = whole.seconds && *whole.seconds <= kClose * *best.seconds;
+    return piece_size(is_close ? whole.size : best.size);
   }
 
  private:
   enum Axis : size_t { kImages, kXChannels, kYChannels, kRows, kAxes };
   using Size = std::array<int64_t, kAxes>;
-  static constexpr double kNever = std::numeric_limits<double>::infinity();
   static constexpr double kFar = 1.5;  // times the best start's time; slower ones are not improved
   // Times the best size's time. Up to this time, pieces with all channels are taken, because the
   // rate of the whole problem is known.
   static constexpr double kClose = 1.03;
   struct Found {
     Size size{};
-    double seconds = kNever;
+    std::optional<double> seconds = {};  // nothing: no size that was tried fits
   };
 
   PieceSize piece_size(const Size& size) const {
@@ -217,11 +217,12 @@ class PieceSearch {
   }
 
   Found improved(Found best) const {
-    for (double before = kNever; best.seconds < before;) {
-      before = best.seconds;
+    double before;
+    do {
+      before = *best.seconds;
       for (size_t first = 0; first < kAxes; ++first)
         for (size_t second = first + 1; second < kAxes; ++second) improve(first, second, best);
-    }
+    } while (*best.seconds < before);
     return best;
   }
 
@@ -253,7 +254,7 @@ class PieceSearch {
     const PieceSize pieces = piece_size(size);
     if (piece_bytes(problem_, pieces) > most_bytes_) return false;
     const double seconds = predict_seconds(problem_, pieces, costs_);
-    if (seconds < best.seconds) best = {size, seconds};
+    if (!best.seconds || seconds < *best.seconds) best = {size, seconds};
     return true;
   }
 

@@ -96,8 +96,7 @@ struct Running {
     for (int i = 0; i < count; ++i) on([] {});
   }
   /// On the server's thread: adds a node that sends hello and then ready.
-  Peer& join(const std::string& function, int slots = 1, const NodeIdentity& known = {},
-             bool cancels = false) {
+  Peer& join(const std::string& function, int slots = 1, const NodeIdentity& known = {}) {
     peers.push_back(std::make_unique<Peer>());
     Peer& peer = *peers.back();
     HttpRequest head;
@@ -105,7 +104,7 @@ struct Running {
     peer.session = coordinator.open_node(head, peer);
     Json functions = Json::array(), hello = Json::object();
     functions.items.emplace_back(function);
-    hello.set("node", known.id).set("key", known.key).set("cancels", cancels);
+    hello.set("node", known.id).set("key", known.key);
     peer.say(FrameType::hello, hello.set("functions", functions).set("threads", slots));
     server.post([&peer, slots] {
       Json ready = Json::object();

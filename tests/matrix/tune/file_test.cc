@@ -12,13 +12,14 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/cache_file.h"
 #include "tests/support/cache_folder.h"
 
 namespace kaiseki {
 namespace {
 
 TuningKey key(const std::string& which) {
-  return {"a \"chip\"", "1.2\\3", 2, "convolution", which};
+  return {"a \"chip\"\t", "1.2\\3", 2, "convolution", which};
 }
 
 const std::vector<TuningResult> kResults = {{"fast", 0.25, 1024}, {"slow", 1e3, 0}};
@@ -39,7 +40,7 @@ TEST_CASE("tuning file: results are found by their whole key") {
   CHECK(recall_tuning(key("two")).size() == 1);
   for (int i = 0; i < 4; ++i) {
     TuningKey other = key("one");
-    if (i == 0) other.device += "2";
+    if (i == 0) other.device.pop_back();
     if (i == 1) other.driver = "";
     if (i == 2) other.threads = 1;
     if (i == 3) other.operation = "gemm";
@@ -49,6 +50,18 @@ TEST_CASE("tuning file: results are found by their whole key") {
   CHECK(recall_tuning(key("one")).size() == kResults.size());  // the other candidates stay
   CHECK(recall_tuning(key("one")).back() == TuningResult{"slow", 0.5, 0});
   CHECK(recall_tuning(key("two")).size() == 1);
+}
+
+TEST_CASE("tuning file: a line is JSON without spaces") {
+  test::CacheFolder folder("tuning_line");
+  remember_tuning(key("one"), {{"fast \"1\"", 0.25, 1024}, {"bad", 0, 7, TuningOutcome::wrong}});
+  const std::string start = R"({"device":"a \"chip\"\t","driver":"1.2\\3","version":")" +
+                            library_version() +
+                            R"(","threads":2,"operation":"convolution","case":"one",)";
+  CHECK(contents() == start + R"("candidate":"fast \"1\"","milliseconds":0.25,"workspace":1024})" +
+                          '\n' + start + R"("candidate":"bad","outcome":"wrong","workspace":7})" +
+                          '\n');
+  CHECK(recall_tuning(key("one")).size() == 2);
 }
 
 TEST_CASE("tuning file: truncated, of another version, or not a tuning file") {
