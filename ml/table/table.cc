@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace kaiseki::ml {
@@ -21,12 +22,6 @@ struct Row {
   int64_t line;
   std::vector<std::string> cells;
 };
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \r\t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \r\t") - first + 1);
-}
 
 std::string place_of(int64_t line, int64_t column) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "nn/io/tensor_bytes.h"
 
 namespace kaiseki::nn {
@@ -21,12 +22,6 @@ constexpr std::string_view kSpace = " \r\t";
 // The nearest float of a smaller number is finite. Texts with few digits may exceed the largest
 // one.
 constexpr double kTooLarge = 0x1.ffffffp127;
-
-std::string_view trimmed(std::string_view text, std::string_view space = kSpace) {
-  const size_t first = text.find_first_not_of(space);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(space) - first + 1);
-}
 
 /// Appends the numbers of one line. Returns how many there are.
 class CsvLine {
