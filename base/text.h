@@ -53,6 +53,10 @@ requires std::integral<T> || std::floating_point<T> std::optional<T> parse_numbe
   return value;
 }
 
+/// As parse_number<double>(), but the text may begin with +. A number too close to 0 is 0. One that
+/// is too large is the largest double.
+std::optional<double> parse_decimal(std::string_view text);
+
 /// The text without the characters of `space` at both ends.
 constexpr std::string_view trimmed(std::string_view text, std::string_view space = " \r\t") {
   const size_t first = text.find_first_not_of(space);

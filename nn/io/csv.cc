@@ -5,8 +5,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "base/bytes.h"
@@ -50,20 +50,13 @@ class CsvLine {
 
  private:
   float number(std::string_view text) const {
-    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    // from_chars() has no value for numbers near 0 either.
-    if (error == std::errc::result_out_of_range && end == text.data() + text.size() &&
-        std::abs(std::strtod(std::string(text).c_str(), nullptr)) < 1)
-      return text.starts_with('-') ? -0.0f : 0.0f;
-    if (error != std::errc() || end != text.data() + text.size() || text.empty())
-      fail("expected a number, got '" + std::string(text.substr(0, 40)) + "'");
-    if (!std::isfinite(value)) return static_cast<float>(value);
-    if (std::abs(value) >= kTooLarge)
+    const std::optional<double> value = parse_decimal(text);
+    if (!value) fail("expected a number, got '" + std::string(text.substr(0, 40)) + "'");
+    if (!std::isfinite(*value)) return static_cast<float>(*value);
+    if (std::abs(*value) >= kTooLarge)
       fail("expected a number of 32 bits, got '" + std::string(text.substr(0, 40)) + "'");
     constexpr double kLargest = std::numeric_limits<float>::max();
-    return static_cast<float>(std::clamp(value, -kLargest, kLargest));
+    return static_cast<float>(std::clamp(*value, -kLargest, kLargest));
   }
 
   std::string_view source_;

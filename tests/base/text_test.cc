@@ -47,6 +47,15 @@ TEST_CASE("text: a number is the whole text and fits the type") {
   CHECK_FALSE(parse_number<int>("1.5"));
 }
 
+TEST_CASE("text: decimals near 0 and too large ones have a value") {
+  CHECK(parse_decimal("+1.5") == 1.5);
+  CHECK(parse_decimal("1e-400") == 0);
+  CHECK(std::signbit(*parse_decimal("-1e-400")));
+  CHECK(parse_decimal("-1e999") == -std::numeric_limits<double>::max());
+  CHECK(std::isinf(*parse_decimal("inf")));
+  for (const char* text : {"", "+", "+-1", "++1", "1e999x", "x"}) CHECK_FALSE(parse_decimal(text));
+}
+
 TEST_CASE("text: trimmed() removes space at both ends only") {
   CHECK(trimmed(" \ta b\r ") == "a b");
   CHECK(trimmed("\ta ", " ") == "\ta");
