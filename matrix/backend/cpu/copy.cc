@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "matrix/backend/kernel_table.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -78,7 +79,7 @@ void copy_strided(const T* from, T* to, std::vector<Axis> axes) {
     axes.erase(best);
   } else {
     int64_t length = std::max<int64_t>(1, kBytes / static_cast<int64_t>(sizeof(T)));
-    int64_t pieces = (columns.length + length - 1) / length;
+    int64_t pieces = ceil_div(columns.length, length);
     parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) {
         int64_t n = std::min(length, columns.length - p * length);
@@ -92,7 +93,7 @@ void copy_strided(const T* from, T* to, std::vector<Axis> axes) {
   for (const Axis& axis : axes) planes *= axis.length;
   int64_t step = kBytes / static_cast<int64_t>(sizeof(T)) / columns.length / kTile * kTile;
   step = std::max(step, kTile);
-  int64_t cuts = (rows.length + step - 1) / step;
+  int64_t cuts = ceil_div(rows.length, step);
   int64_t plane_bytes = rows.length * columns.length * static_cast<int64_t>(sizeof(T));
   int64_t grain = cuts > 1 ? 1 : std::max<int64_t>(1, kBytes / plane_bytes);
   parallel_for(planes * cuts, grain, [&](int64_t begin, int64_t end) {

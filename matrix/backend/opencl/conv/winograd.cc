@@ -9,6 +9,7 @@
 #include "matrix/backend/opencl/conv/solvers.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/operations/gemm.h"
+#include "matrix/ceil_div.h"
 #include "matrix/conv/correlation.h"
 
 namespace kaiseki::opencl {
@@ -37,15 +38,15 @@ struct WinogradProducts : conv::Correlation {
         gradient(p.direction == ConvDirection::backward_filter),
         on_cpu(style == Style::cpu),
         elements(form.tile() * form.tile()),
-        tiles_h((out_h + form.outputs - 1) / form.outputs),
-        tiles_w((out_w + form.outputs - 1) / form.outputs) {
+        tiles_h(ceil_div(out_h, form.outputs)),
+        tiles_w(ceil_div(out_w, form.outputs)) {
     if (on_cpu) tiles_w = std::max<int64_t>(tiles_w, 2);
     const int64_t all = std::max<int64_t>(1, p.n * tiles_h);
     const int64_t each = elements * (inputs + outputs) * tiles_w;
     const int64_t fit =
         std::max({int64_t{1}, (on_cpu ? kCpuFloats : kGpuFloats) / each, kLeastTiles / tiles_w});
-    const int64_t slices = (all + fit - 1) / fit;
-    rows = (all + slices - 1) / slices;
+    const int64_t slices = ceil_div(all, fit);
+    rows = ceil_div(all, slices);
   }
   int64_t tiles() const { return rows * tiles_w; }
   /// Floats of the two factors and of the products.
@@ -53,7 +54,7 @@ struct WinogradProducts : conv::Correlation {
   int64_t right_floats() const { return matrix(inputs * tiles()); }
   int64_t product_floats() const { return matrix(outputs * (gradient ? inputs : tiles())); }
 
-  static int64_t stride(int64_t floats) { return (floats + 15) / 16 * 16 + kSlack; }
+  static int64_t stride(int64_t floats) { return round_up(floats, 16) + kSlack; }
 
  private:
   int64_t matrix(int64_t floats) const { return elements * stride(floats); }
