@@ -149,7 +149,7 @@ bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& resu
       text << "\",\"outcome\":\"" << outcome_name(result.outcome) << '"';
     text << ",\"workspace\":" << result.workspace << "}\n";
   }
-  return write_atomically(tuning_file(), text.str());
+  return write_cache_file(tuning_file(), text.str());
 }
 
 }  // namespace kaiseki
