@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "matrix/with_type.h"
 #include "nn/io/tensor_bytes.h"
 
 namespace kaiseki::nn {
@@ -112,23 +113,7 @@ std::string format_csv(const Tensor& value) {
           "expected a vector or a matrix");
   const Tensor host = for_file(value);
   std::string text;
-  switch (host.dtype()) {
-    case DType::f32:
-      write_rows<float>(host, text);
-      break;
-    case DType::i32:
-      write_rows<int32_t>(host, text);
-      break;
-    case DType::u8:
-      write_rows<uint8_t>(host, text);
-      break;
-    case DType::boolean:
-      write_rows<bool>(host, text);
-      break;
-    case DType::f64:
-      write_rows<double>(host, text);
-      break;
-  }
+  with_type(host.dtype(), [&](auto zero) { write_rows<decltype(zero)>(host, text); });
   return text;
 }
 

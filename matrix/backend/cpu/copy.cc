@@ -11,6 +11,7 @@
 #include "matrix/backend/kernel_table.h"
 #include "matrix/ceil_div.h"
 #include "matrix/threads.h"
+#include "matrix/with_type.h"
 
 namespace kaiseki {
 namespace {
@@ -140,18 +141,8 @@ void copy(const CopyArgs& args) {
 
 void fill(const FillArgs& args) {
   Tensor& t = *args.output;
-  switch (t.dtype()) {
-    case DType::f32:
-      return fill_with(t.overwrite<float>(), static_cast<float>(args.value), t.size());
-    case DType::f64:
-      return fill_with(t.overwrite<double>(), args.value, t.size());
-    case DType::i32:
-      return fill_with(t.overwrite<int32_t>(), static_cast<int32_t>(args.value), t.size());
-    case DType::u8:
-      return fill_with(t.overwrite<uint8_t>(), static_cast<uint8_t>(args.value), t.size());
-    case DType::boolean:
-      return fill_with(t.overwrite<bool>(), args.value != 0, t.size());
-  }
+  with_type(t.dtype(),
+            [&]<class T>(T) { fill_with(t.overwrite<T>(), static_cast<T>(args.value), t.size()); });
 }
 
 }  // namespace

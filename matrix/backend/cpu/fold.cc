@@ -8,9 +8,9 @@
 
 #include "matrix/backend/cpu/fold_rules.h"
 #include "matrix/backend/kernel_table.h"
-#include "matrix/backend/cpu/with_type.h"
 #include "matrix/ceil_div.h"
 #include "matrix/threads.h"
+#include "matrix/with_type.h"
 
 namespace kaiseki {
 namespace {
@@ -85,14 +85,14 @@ void scan_with(const ScanArgs& args) {
 }
 
 void fold(const FoldArgs& args) {
-  cpu::with_type(args.input->dtype(), [&](auto zero) {
+  with_type(args.input->dtype(), [&](auto zero) {
     using In = decltype(zero);
     cpu::with_rule<In>(args.kind, [&](auto rule) { fold_with<decltype(rule), In>(args); });
   });
 }
 
 void scan(const ScanArgs& args) {
-  cpu::with_type(args.input->dtype(), [&](auto zero) {
+  with_type(args.input->dtype(), [&](auto zero) {
     using In = decltype(zero);
     cpu::with_rule<In>(args.kind, [&](auto rule) { scan_with<decltype(rule), In>(args); });
   });
