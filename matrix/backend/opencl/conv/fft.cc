@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "matrix/backend/opencl/conv/solvers.h"
+#include "matrix/backend/opencl/conv/transformed.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/operations/gemm.h"
 #include "matrix/ceil_div.h"
@@ -200,11 +201,6 @@ void multiply(const FftProducts& plan, OpenclBackend& backend, const Spectrum& l
   backend.run(kGemm, g);
 }
 
-/// The part of one group in the transformed filters.
-Tensor prepared_part(const FftProducts& plan, const Tensor& prepared, int64_t group) {
-  return prepared.reinterpret(DType::f32).slice(0, group * plan.left_floats(), plan.left_floats());
-}
-
 class FftSolver : public ConvSolver {
  public:
   FftSolver(std::string_view name, int64_t size, Style style)
@@ -217,15 +213,12 @@ class FftSolver : public ConvSolver {
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {
-    const FftProducts plan(size_, p, style_);
-    return static_cast<uint64_t>(plan.left_floats() + plan.right_floats() + plan.product_floats()) *
-           sizeof(float);
+    return transformed_bytes(FftProducts(size_, p, style_));
   }
 
   uint64_t prepared_bytes(const ConvProblem& p) const override {
     if (p.direction == ConvDirection::backward_filter) return 0;
-    return static_cast<uint64_t>(p.groups * FftProducts(size_, p, style_).left_floats()) *
-           sizeof(float);
+    return left_bytes(FftProducts(size_, p, style_), p.groups);
   }
 
   void prepare(const ConvProblem& p, const Tensor& filter, Tensor& prepared) const override {

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "matrix/backend/opencl/conv/solvers.h"
+#include "matrix/backend/opencl/conv/transformed.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/operations/gemm.h"
 #include "matrix/ceil_div.h"
@@ -102,11 +103,6 @@ void transform_filter(const WinogradTiling& form, const WinogradProducts& plan,
       .in(part(filter, group * filters * form.taps * form.taps))
       .out(to);
   over_filters(plan, launch);
-}
-
-/// The part of one group in the transformed filters.
-Tensor prepared_part(const WinogradProducts& plan, const Tensor& prepared, int64_t group) {
-  return prepared.reinterpret(DType::f32).slice(0, group * plan.left_floats(), plan.left_floats());
 }
 
 class WinogradRun {
@@ -256,15 +252,12 @@ class WinogradSolver : public ConvSolver {
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {
-    const WinogradProducts plan(form_, p, style_);
-    return static_cast<uint64_t>(plan.left_floats() + plan.right_floats() + plan.product_floats()) *
-           sizeof(float);
+    return transformed_bytes(WinogradProducts(form_, p, style_));
   }
 
   uint64_t prepared_bytes(const ConvProblem& p) const override {
     if (p.direction == ConvDirection::backward_filter) return 0;
-    return static_cast<uint64_t>(p.groups * WinogradProducts(form_, p, style_).left_floats()) *
-           sizeof(float);
+    return left_bytes(WinogradProducts(form_, p, style_), p.groups);
   }
 
   void prepare(const ConvProblem& p, const Tensor& filter, Tensor& prepared) const override {
