@@ -13,6 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "base/hex.h"
 
 namespace kaiseki {
@@ -20,7 +23,7 @@ namespace {
 
 constexpr int kLockAttempts = 1000;  // one millisecond each
 constexpr std::string_view kMagic = "kaiseki-binary-1\n";
-constexpr std::string_view kTemporary = ".tmp";
+constexpr std::string_view kTemporary = ".tmp-";
 
 uint64_t fnv1a(std::string_view text, uint64_t hash) {
   for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
@@ -33,7 +36,7 @@ std::string hex(uint64_t value) {
   return to_hex(bytes);
 }
 
-/// Matches the temporary names of write_atomically(): "FILE.tmp78-2".
+/// Matches the temporary names of write_file_atomic(): "FILE.tmp-78-2".
 bool is_temporary(const std::filesystem::directory_entry& entry) {
   constexpr std::string_view kDigits = "0123456789";
   const std::string name = entry.path().extension().string();
@@ -53,26 +56,15 @@ std::string hash_name(std::string_view text) {
 
 std::string library_version() { return KAISEKI_VERSION; }
 
-bool write_atomically(const std::filesystem::path& file, std::string_view contents) {
-  static std::atomic<unsigned> serial;
-  std::error_code error;
-  std::filesystem::create_directories(file.parent_path(), error);
-  std::filesystem::path temporary = file;
-  temporary += kTemporary;
-  temporary += std::to_string(getpid()) + "-" + std::to_string(serial++);
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out.write(contents.data(), static_cast<std::streamsize>(contents.size()));
-    out.close();
-    if (!out) {
-      std::filesystem::remove(temporary, error);
-      return false;
-    }
+bool write_cache_file(const std::filesystem::path& file, std::string_view contents) {
+  std::error_code ignored;
+  std::filesystem::create_directories(file.parent_path(), ignored);
+  try {
+    write_file_atomic(file, as_bytes(contents), FileSync::skip);
+  } catch (const Error&) {
+    return false;
   }
-  std::filesystem::rename(temporary, file, error);
-  if (!error) return true;
-  std::filesystem::remove(temporary, error);
-  return false;
+  return true;
 }
 
 CacheLock::CacheLock(const std::filesystem::path& file) {
@@ -107,7 +99,7 @@ std::string read_binary(const std::filesystem::path& file) {
 bool write_binary(const std::filesystem::path& file, std::string_view binary) {
   std::string all(kMagic);
   all.append(hash_name(binary)).append("\n").append(binary);
-  return write_atomically(file, all);
+  return write_cache_file(file, all);
 }
 
 void remove_leftovers(const std::filesystem::path& folder) {

@@ -15,8 +15,9 @@ std::string hash_name(std::string_view text);
 /// The library's version, which is part of every key.
 std::string library_version();
 
-/// Returns false if the file could not be written. In that case it leaves no file.
-bool write_atomically(const std::filesystem::path& file, std::string_view contents);
+/// Writes the file with write_file_atomic() and FileSync::skip, and creates its folder. Returns
+/// false if the file could not be written. In that case it leaves no file.
+bool write_cache_file(const std::filesystem::path& file, std::string_view contents);
 
 /// A lock between processes. While it is held, others wait for it for a short time and then
 /// continue. After a time-out, a process does not wait again until it finds the lock free. A
@@ -38,7 +39,7 @@ std::string read_binary(const std::filesystem::path& file);
 bool write_binary(const std::filesystem::path& file, std::string_view binary);
 
 /// Removes temporary files, at least an hour old, of processes that were killed in
-/// write_atomically(). Other files are not touched.
+/// write_cache_file(). Other files are not touched.
 void remove_leftovers(const std::filesystem::path& folder);
 
 /// Also removes the oldest files with this extension until the rest has at most `limit` bytes.

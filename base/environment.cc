@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kaiseki {
 namespace {
@@ -26,12 +27,11 @@ std::filesystem::path directory(const std::string& own, const char* xdg, const c
 
 int parse_threads(const std::string& text) {
   if (text.empty()) return 0;
-  int value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > 1024)
+  const auto value = parse_number<int>(text);
+  if (!value || *value < 0 || *value > 1024)
     throw Error(
         message("environment", "expected KAISEKI_THREADS from 0 to 1024, got '", text, "'"));
-  return value;
+  return *value;
 }
 
 /// The value of a variable that limits memory.

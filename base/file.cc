@@ -121,7 +121,7 @@ ByteVector read_file(const fs::path& path, uint64_t limit) {
   return FileSource(path).read_all(limit);
 }
 
-void write_file_atomic(const fs::path& path, const FileParts& write) {
+void write_file_atomic(const fs::path& path, const FileParts& write, FileSync sync) {
   const auto write_to = [&](const Descriptor& descriptor) {
     write([&](ByteView part) { write_all(descriptor.value(), part, path); });
   };
@@ -138,11 +138,12 @@ void write_file_atomic(const fs::path& path, const FileParts& write) {
     throw_errno("write", path, errno);
   }
   write_to(descriptor);
-  if (::fsync(descriptor.value()) != 0 && errno != EINVAL) throw_errno("write", path, errno);
+  if (sync == FileSync::wait && ::fsync(descriptor.value()) != 0 && errno != EINVAL)
+    throw_errno("write", path, errno);
   if (descriptor.close() != 0) throw_errno("write", path, errno);
   if (::rename(temporary.path.c_str(), target.c_str()) != 0) throw_errno("write", path, errno);
   temporary.keep = true;
-  sync_folder(target);
+  if (sync == FileSync::wait) sync_folder(target);
 }
 
 void write_file_atomic(const fs::path& path, std::span<const ByteView> parts) {
@@ -151,8 +152,9 @@ void write_file_atomic(const fs::path& path, std::span<const ByteView> parts) {
   });
 }
 
-void write_file_atomic(const fs::path& path, ByteView bytes) {
-  write_file_atomic(path, [&](const auto& append) { append(bytes); });
+void write_file_atomic(const fs::path& path, ByteView bytes, FileSync sync) {
+  write_file_atomic(
+      path, [&](const auto& append) { append(bytes); }, sync);
 }
 
 void expect_writable(const fs::path& path) {

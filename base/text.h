@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Text from values of several types, for messages. Unlike streams, this ignores the locale and is
-// cheap to compile and to link.
+// Text from values of several types, for messages, and numbers from text. Unlike streams, this
+// ignores the locale and is cheap to compile and to link.
 #pragma once
 
 #include <charconv>
 #include <concepts>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace kaiseki {
 
@@ -39,6 +41,27 @@ std::string text_from(const Args&... args) {
   std::string out;
   (append_text(out, args), ...);
   return out;
+}
+
+/// The number if the whole text is one that T can hold. Spaces and a leading + are not accepted.
+template <typename T>
+requires std::integral<T> || std::floating_point<T> std::optional<T> parse_number(
+    std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+/// As parse_number<double>(), but the text may begin with +. A number too close to 0 is 0. One that
+/// is too large is the largest double.
+std::optional<double> parse_decimal(std::string_view text);
+
+/// The text without the characters of `space` at both ends.
+constexpr std::string_view trimmed(std::string_view text, std::string_view space = " \r\t") {
+  const size_t first = text.find_first_not_of(space);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
 }  // namespace kaiseki

@@ -12,6 +12,7 @@
 #include "cli/text.h"
 #include "dist/node/speed.h"
 #include "dist/train/pool_after.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::cli {
 namespace {
@@ -46,7 +47,7 @@ class Report final : public nn::Extension {
   /// An earlier part of the run may have had another batch size.
   static int64_t steps_left(const nn::Iterator& iterator, int64_t epochs) {
     const int64_t rest = iterator.dataset().size() - iterator.position();
-    const int64_t of_epoch = (rest + iterator.batch_size() - 1) / iterator.batch_size();
+    const int64_t of_epoch = ceil_div(rest, iterator.batch_size());
     const int64_t whole = epochs - iterator.epoch() - 1;
     return whole < 0 ? 0 : of_epoch + whole * iterator.batches_per_epoch();
   }

@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "base/text.h"
 #include "cli/text.h"
 #include "nn/data/picture.h"
 
@@ -21,11 +22,8 @@ std::string floats_text(const std::vector<float>& values) {
 
 std::vector<float> parse_floats(const std::string& text) {
   std::vector<float> values;
-  for (const std::string& part : split(text, ',')) {
-    float value = 0;
-    auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error == std::errc() && end == part.data() + part.size()) values.push_back(value);
-  }
+  for (const std::string& part : split(text, ','))
+    if (const auto value = parse_number<float>(part)) values.push_back(*value);
   return values;
 }
 

@@ -17,6 +17,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki {
 namespace {
@@ -211,7 +212,7 @@ void set_thread_count(int threads) {
 void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
   if (count <= 0) return;
   grain = std::max<int64_t>(1, grain);
-  Job job{&body, count, grain, (count + grain - 1) / grain, {}, {}, {}};
+  Job job{&body, count, grain, ceil_div(count, grain), {}, {}, {}};
   if (job.pieces == 1 || inside_job)
     job.work();
   else

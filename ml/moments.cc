@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "matrix/ceil_div.h"
 #include "matrix/ops/lazy.h"
 #include "matrix/ops/reduce.h"
 #include "matrix/threads.h"
@@ -81,7 +82,7 @@ ColumnMoments column_moments(const Tensor& x) {
   }
   const Tensor rows = x.contiguous();
   const float* first = rows.data<float>();
-  std::vector<ColumnMoments> pieces(static_cast<size_t>((n + kHostRows - 1) / kHostRows));
+  std::vector<ColumnMoments> pieces(static_cast<size_t>(ceil_div(n, kHostRows)));
   parallel_for(n, kHostRows, [&](int64_t begin, int64_t end) {
     pieces[static_cast<size_t>(begin / kHostRows)] =
         moments_of_rows(first + begin * columns, end - begin, columns);
@@ -96,8 +97,7 @@ std::vector<double> column_means(const Tensor& x) {
   const Tensor rows = x.contiguous();
   const float* first = rows.data<float>();
   std::vector<double> means(static_cast<size_t>(columns));
-  std::vector<std::vector<double>> pieces(static_cast<size_t>((n + kHostRows - 1) / kHostRows),
-                                          means);
+  std::vector<std::vector<double>> pieces(static_cast<size_t>(ceil_div(n, kHostRows)), means);
   parallel_for(n, kHostRows, [&](int64_t begin, int64_t end) {
     add_rows(first + begin * columns, end - begin, columns,
              pieces[static_cast<size_t>(begin / kHostRows)].data());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "matrix/ceil_div.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki::ml {
@@ -21,8 +22,7 @@ template <class Body>
 void for_each_row_block(const Tensor& x, const Body& body) {
   constexpr int64_t kMostBlocks = 64, kLarger = 4;
   int64_t step = rows_per_block(x.dim(1));
-  if (!x.device().is_cpu())
-    step = std::max(kLarger * step, (x.dim(0) + kMostBlocks - 1) / kMostBlocks);
+  if (!x.device().is_cpu()) step = std::max(kLarger * step, ceil_div(x.dim(0), kMostBlocks));
   for (int64_t begin = 0; begin < x.dim(0); begin += step)
     body(x.slice(0, begin, std::min(step, x.dim(0) - begin)), begin);
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "matrix/ceil_div.h"
 #include "nn/layer_params.h"
 #include "nn/network_spec.h"
 #include "nn/sukiyaki2_data.h"
@@ -281,7 +282,7 @@ class Sukiyaki2Reader {
     bool up = false;
     for (int i = 0; i < 2; ++i) {
       const int64_t free = from.shape[i + 1] + 2 * how.padding[i] - how.size[i];
-      output[i + 1] = free < 0 ? 0 : (free + how.stride[i] - 1) / how.stride[i] + 1;
+      output[i + 1] = free < 0 ? 0 : ceil_div(free, how.stride[i]) + 1;
       const int64_t last = (output[i + 1] - 1) * how.stride[i];
       if (free < 0) continue;
       up = up || last > free;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/text.h"
 #include "cli/text.h"
 
 namespace kaiseki::cli {
@@ -53,20 +54,14 @@ std::string type_text(const Real& limits) {
          "]";
 }
 
-template <class Number>
-bool read_number(const std::string& text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 double read_real(const std::string& name, const std::string& text, const Real& limits) {
-  double number = 0;
-  const bool accepted = read_number(text, number) && std::isfinite(number) &&
-                        number >= limits.least && number <= limits.most &&
-                        !(limits.above_least && number == limits.least) &&
-                        !(limits.below_most && number == limits.most);
+  const auto number = parse_number<double>(text);
+  const bool accepted = number && std::isfinite(*number) && *number >= limits.least &&
+                        *number <= limits.most &&
+                        !(limits.above_least && *number == limits.least) &&
+                        !(limits.below_most && *number == limits.most);
   if (!accepted) refuse(name, expected_text(limits), text);
-  return number;
+  return *number;
 }
 
 std::string noun(const std::string& type) {
@@ -181,7 +176,9 @@ AddedOption OptionSet::seed(const char* name, uint64_t& value, const char* help)
   return add(
       name, "INT[0..]", std::to_string(value), help,
       [&value, own = std::string(name)](const std::string& given) {
-        if (!read_number(given, value)) refuse(own, "a whole number of 64 bits, 0 or more", given);
+        const auto number = parse_number<uint64_t>(given);
+        if (!number) refuse(own, "a whole number of 64 bits, 0 or more", given);
+        value = *number;
       },
       false);
 }
@@ -203,14 +200,13 @@ AddedOption OptionSet::add_whole(const char* name, Whole limits, std::function<v
   return add(
       name, type_text(limits), shown, help,
       [set = std::move(set), own = std::string(name), limits](const std::string& given) {
-        int64_t number = 0;
-        const bool is_number = read_number(given, number);
+        const auto number = parse_number<int64_t>(given);
         const bool is_digits =
             !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
-        const bool too_large = is_number ? number > limits.most : is_digits;
+        const bool too_large = number ? *number > limits.most : is_digits;
         if (too_large) refuse(own, "at most " + std::to_string(limits.most), given);
-        if (!is_number || number < limits.least) refuse(own, expected_text(limits), given);
-        set(number);
+        if (!number || *number < limits.least) refuse(own, expected_text(limits), given);
+        set(*number);
       },
       false);
 }

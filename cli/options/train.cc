@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The options of kaiseki train.
-#include <charconv>
 #include <string_view>
 
+#include "base/text.h"
 #include "cli/options/shared.h"
 #include "nn/data/augmentation.h"
 
@@ -80,11 +80,9 @@ void add_files(OptionSet& set, TrainCommand& c) {
 
 bool is_pool_rule(std::string_view text) {
   constexpr std::string_view kKey = "accuracy=";
-  double value = 0;
   if (!text.starts_with(kKey)) return false;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data() + kKey.size(), last, value);
-  return error == std::errc() && end == last && value >= 0 && value <= 1;
+  const auto value = parse_number<double>(text.substr(kKey.size()));
+  return value && *value >= 0 && *value <= 1;
 }
 
 void add_train_pool(OptionSet& set, PoolTrainCommand& c) {
@@ -139,11 +137,8 @@ void add_cluster(OptionSet& set, TrainCommand& c) {
 bool is_batch_size(std::string_view text) {
   for (std::string_view name : {"auto", "auto:time", "auto:usage", "auto:noise"})
     if (text == name) return true;
-  int64_t value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  return error == std::errc() && end == last && value >= kBatchSize.least &&
-         value <= kBatchSize.most;
+  const auto value = parse_number<int64_t>(text);
+  return value && *value >= kBatchSize.least && *value <= kBatchSize.most;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dist/wire/half.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -113,9 +114,7 @@ class RingStep {
   const RankPart& part(int rank) const {
     return parts_[static_cast<size_t>((rank + ranks_.size()) % ranks_.size())];
   }
-  static int64_t segments_of(const RankPart& part) {
-    return (part.count + kSegment - 1) / kSegment;
-  }
+  static int64_t segments_of(const RankPart& part) { return ceil_div(part.count, kSegment); }
   static size_t length(const RankPart& part, int64_t segment) {
     return static_cast<size_t>(std::clamp<int64_t>(part.count - segment * kSegment, 0, kSegment));
   }

@@ -52,4 +52,12 @@ int64_t ApiClient::make(const std::string& path, const Json& body, const std::st
   return made;
 }
 
+void follow_results(HttpClient& client, TaskId task, int64_t after,
+                    const std::function<bool(std::string_view line)>& take) {
+  const int status = client.follow(
+      "/api/tasks/" + std::to_string(task) + "/results?follow=1&after=" + std::to_string(after),
+      take);
+  if (status != 200) throw Error(message("pool", "expected results, got status ", status));
+}
+
 }  // namespace kaiseki::dist

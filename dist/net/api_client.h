@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "dist/net/http_client.h"
+#include "dist/pool/types.h"
 
 namespace kaiseki::dist {
 
@@ -34,5 +37,11 @@ class ApiClient {
  private:
   HttpClient client_;
 };
+
+/// Passes the lines of a task's results after the sequence `after` to `take`, as
+/// HttpClient::follow() does. Ends if no ticket is open. Throws Error, also for a status that is
+/// not 200.
+void follow_results(HttpClient& client, TaskId task, int64_t after,
+                    const std::function<bool(std::string_view line)>& take);
 
 }  // namespace kaiseki::dist

@@ -2,10 +2,10 @@
 #include "dist/net/author_api.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "dist/net/author_json.h"
 #include "dist/pool/blobs.h"
 
@@ -28,10 +28,7 @@ std::vector<std::string> split(const std::string& path) {
 }
 
 int64_t number(const std::string& text, int64_t otherwise) {
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty() ? value
-                                                                                   : otherwise;
+  return parse_number<int64_t>(text).value_or(otherwise);
 }
 
 HttpResponse not_found() { return HttpResponse::problem(404, "no such thing"); }

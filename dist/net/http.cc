@@ -2,26 +2,21 @@
 #include "dist/net/http.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace kaiseki::dist {
 namespace {
 
 constexpr size_t kPieceBytes = 64 << 10;  // of a shared text
+constexpr std::string_view kSpace = " \t";
 
 std::optional<int> hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return std::nullopt;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
 }
 
 bool unescape(std::string_view text, bool plus, std::string& out) {
@@ -37,13 +32,6 @@ bool unescape(std::string_view text, bool plus, std::string& out) {
     }
   }
   return true;
-}
-
-std::optional<uint64_t> number(std::string_view text) {
-  uint64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
-  return value;
 }
 
 }  // namespace
@@ -115,7 +103,7 @@ std::optional<std::pair<uint64_t, uint64_t>> parse_range(std::string_view header
   const size_t dash = header.find('-');
   if (dash == header.npos) return {};
   const std::string_view first_text = header.substr(0, dash), last_text = header.substr(dash + 1);
-  const auto first = number(first_text), last = number(last_text);
+  const auto first = parse_number<uint64_t>(first_text), last = parse_number<uint64_t>(last_text);
   if (first_text.empty()) {
     if (!last) return {};
     const uint64_t count = std::min(*last, size);
@@ -132,9 +120,9 @@ bool accepts_coding(std::string_view header, std::string_view coding) {
     std::string_view one = header.substr(0, header.find(','));
     header.remove_prefix(std::min(header.size(), one.size() + 1));
     const std::string_view weight = one.find(';') == one.npos ? "" : one.substr(one.find(';') + 1);
-    if (trimmed(one.substr(0, one.find(';'))) != coding) continue;
+    if (trimmed(one.substr(0, one.find(';')), kSpace) != coding) continue;
     // "q=0", "q=0.0" and so on; but not "q=0.1"
-    const std::string_view value = trimmed(weight);
+    const std::string_view value = trimmed(weight, kSpace);
     return !value.starts_with("q=0") || value.find_first_of("123456789") != value.npos;
   }
   return false;

@@ -2,10 +2,10 @@
 #include "dist/net/limits.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -54,12 +54,11 @@ void set_limit(Limits& limits, std::string_view assignment) {
                         assignment.substr(0, 100), "'"));
   if (found == std::end(kNames))
     throw Error(message("limits", "expected the name of a limit, got '", name.substr(0, 100), "'"));
-  double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value > 0) || value > 1e15)
+  const auto value = parse_number<double>(text);
+  if (!value || !(*value > 0) || *value > 1e15)
     throw Error(message("limits", "expected a number above 0 for ", name, ", got '",
                         text.substr(0, 100), "'"));
-  limits.*(found->value) = value;
+  limits.*(found->value) = *value;
 }
 
 }  // namespace kaiseki::dist

@@ -2,6 +2,7 @@
 #include "dist/net/result_follower.h"
 
 #include "base/error.h"
+#include "dist/net/api_client.h"
 #include "dist/net/author_json.h"
 
 namespace kaiseki::dist {
@@ -74,11 +75,7 @@ void ResultFollower::run() {
 void ResultFollower::read(int64_t era, TaskId task) {
   if (era != last_era_) after_ = 0;
   last_era_ = era;
-  const std::string path =
-      "/api/tasks/" + std::to_string(task) + "/results?follow=1&after=" + std::to_string(after_);
-  const int status =
-      lines_.follow(path, [&](std::string_view line) { return take_line(era, line); });
-  if (status != 200) throw Error(message("pool", "expected results, got status ", status));
+  follow_results(lines_, task, after_, [&](std::string_view line) { return take_line(era, line); });
 }
 
 bool ResultFollower::take_line(int64_t era, std::string_view line) {

@@ -189,16 +189,14 @@ bool Task::is_open() {
 
 /// Reads results until no ticket is open here or on the coordinator.
 void Task::follow(const Take& take) {
-  int status = 0;
   at_ = At::stream;
   try {
-    status = lines_.follow(path() + "/results?follow=1&after=" + std::to_string(after_),
-                           [&](std::string_view line) { return take_line(line, take); });
+    follow_results(lines_, id_, after_,
+                   [&](std::string_view line) { return take_line(line, take); });
   } catch (const Error& error) {
     if (at_ != At::stream) throw;
     throw AuthorLost(error.as_message());
   }
-  if (status != 200) throw AuthorLost(message("task", "expected results, got status ", status));
 }
 
 /// Returns whether to read further lines.

@@ -2,9 +2,8 @@
 // Compiled without fused multiply-add (dist/net/CMakeLists.txt), as JavaScript has none.
 #include "dist/samples/samples.h"
 
-#include <charconv>
-
 #include "base/error.h"
+#include "base/text.h"
 #include "dist/net/json_fields.h"
 
 namespace kaiseki::dist {
@@ -27,10 +26,10 @@ uint32_t random_bits(uint32_t seed, uint32_t i) {
 
 ByteVector is_prime(ByteView input, const TicketContext&) {
   const std::string_view text = as_text(input);
-  uint64_t n = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc() || end != text.data() + text.size() || n > uint64_t{1} << 53)
+  const auto number = parse_number<uint64_t>(text);
+  if (!number || *number > uint64_t{1} << 53)
     throw Error(message("primes", "expected a number up to 2^53, got '", text.substr(0, 40), "'"));
+  const uint64_t n = *number;
   bool prime = n >= 2 && (n == 2 || n % 2 == 1);
   for (uint64_t d = 3; prime && d * d <= n; d += 2) prime = n % d != 0;
   return bytes_of(prime ? "true" : "false");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -144,7 +145,7 @@ StepPlan plan_step(PoolMode mode, const StepShape& shape, std::span<const NodeRa
                    const ServerRate& server) {
   StepPlan plan;
   const bool border = mode == PoolMode::border;
-  const int64_t tickets = (shape.samples + shape.ticket_samples - 1) / shape.ticket_samples;
+  const int64_t tickets = ceil_div(shape.samples, shape.ticket_samples);
   const std::vector<NodeRate> rates = sharing(nodes, tickets, server.mbit_s);
   std::vector<size_t> node_of_ticket;
   for (const bool second : {false, true}) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dist/train/pool_after.h"
 
-#include <charconv>
-
 #include "base/error.h"
+#include "base/text.h"
 #include "nn/train/state_text.h"
 #include "nn/train/trainer.h"
 
@@ -17,10 +16,8 @@ constexpr std::string_view kKey = "accuracy=";
 PoolAfter parse_pool_after(std::string_view text) {
   PoolAfter after;
   if (text.starts_with(kKey)) {
-    const char* last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data() + kKey.size(), last, after.accuracy);
-    if (error == std::errc() && end == last && after.accuracy >= 0 && after.accuracy <= 1)
-      return after;
+    after.accuracy = parse_number<double>(text.substr(kKey.size())).value_or(-1);
+    if (after.accuracy >= 0 && after.accuracy <= 1) return after;
   }
   throw Error(
       message("pool", "expected accuracy=NUMBER with a number from 0 to 1, got '", text, "'"));

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/median.h"
 #include "dist/train/training_memory.h"
+#include "matrix/ceil_div.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "nn/train/diverged.h"
@@ -65,7 +66,8 @@ PoolUpdater::PoolUpdater(Network& network, nn::Optimizer& optimizer, nn::Iterato
 }
 
 int64_t PoolUpdater::ticket_samples() const {
-  return options_.ticket_samples.value_or(std::max<int64_t>(16, (iterator().batch_size() + 7) / 8));
+  return options_.ticket_samples.value_or(
+      std::max<int64_t>(16, ceil_div(iterator().batch_size(), 8)));
 }
 
 /// In the mode automatic it selects a mode when an epoch begins or the first node joins. Returns
@@ -148,8 +150,7 @@ void PoolUpdater::build_networks() {
   const ByteView bytes = as_bytes(json);
   const Network& of_nodes = mode_ == PoolMode::border ? *backbone_ : network();
   const int64_t each = ticket_samples();
-  const int64_t waiting =
-      mode_ == PoolMode::border ? (iterator().batch_size() + each - 1) / each : 1;
+  const int64_t waiting = mode_ == PoolMode::border ? ceil_div(iterator().batch_size(), each) : 1;
   memory_bytes_ = TrainingMemory(of_nodes.spec(), bytes.size()).declared(each, waiting);
   gather_.drop(network_hash_);
   network_hash_ = gather_.put(BlobKind::network, {bytes.begin(), bytes.end()});

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "matrix/ceil_div.h"
+
 namespace kaiseki::dist {
 namespace {
 
@@ -26,7 +28,7 @@ void Snapshots::keep() {
     const int64_t bytes = std::max<int64_t>(1, static_cast<int64_t>(next.bytes()));
     const int64_t intervals = std::clamp(kBytes / bytes, kFewest, kMost) - 1;
     most_ = static_cast<size_t>(intervals) + 1;
-    every_ = (steps_ + intervals - 1) / intervals;
+    every_ = ceil_div(steps_, intervals);
   }
   ring_.push_back(std::move(next));
 }

@@ -2,11 +2,11 @@
 #include "dist/train/ticket.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/text.h"
 
 namespace kaiseki::dist {
 namespace {
@@ -26,11 +26,10 @@ const std::string& find(const Metadata& texts, const std::string& key) {
 template <typename T>
 T number(const Metadata& texts, const std::string& key) {
   const std::string& text = find(texts, key);
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
+  const std::optional<T> value = parse_number<T>(text);
+  if (!value)
     throw ParseError("ticket", key, "expected a number, got '" + text.substr(0, 32) + "'");
-  return value;
+  return *value;
 }
 
 template <size_t N>

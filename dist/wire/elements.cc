@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "dist/wire/half.h"
+#include "matrix/ceil_div.h"
 #include "matrix/random.h"
 #include "matrix/threads.h"
 
@@ -52,7 +53,7 @@ void put_halves(std::span<const float> values, int exponent, std::byte* out) {
 }
 
 void put_bytes(std::span<const float> values, uint64_t seed, uint64_t stream, std::byte* out) {
-  const size_t blocks = (values.size() + kBlock - 1) / kBlock;
+  const size_t blocks = ceil_div(values.size(), kBlock);
   std::byte* bytes = out + 4 * blocks;
   all_parts(values.size(), [&](size_t begin, size_t end) {
     for (size_t first = begin; first < end; first += kBlock) {
@@ -93,7 +94,7 @@ bool get_halves(const std::byte* in, int exponent, std::span<float> values) {
 }
 
 bool get_bytes(const std::byte* in, std::span<float> values) {
-  const size_t blocks = (values.size() + kBlock - 1) / kBlock;
+  const size_t blocks = ceil_div(values.size(), kBlock);
   const std::byte* bytes = in + 4 * blocks;
   return all_parts(values.size(), [&](size_t begin, size_t end) {
     bool well = true;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "dist/wire/elements.h"
+#include "matrix/ceil_div.h"
 #include "nn/io/tensor_bytes.h"
 #include "nn/train/diverged.h"
 
@@ -17,7 +18,7 @@ constexpr uint32_t kMagic = 0x31544b4b;  // "KKT1"
 constexpr uint64_t kMaxTexts = 256, kMaxTensors = 1 << 16, kMaxHeader = 1 << 26;
 constexpr uint64_t kMaxElements = uint64_t{1} << 40;
 
-uint64_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+uint64_t padded(uint64_t bytes) { return round_up(bytes, 8); }
 
 bool fits(DType dtype, WireType type) {
   if (type == WireType::i32) return dtype == DType::i32;
@@ -187,7 +188,7 @@ uint64_t wire_bytes(int64_t elements, WireType type) {
     case WireType::f16:
       return 2 * count;
     case WireType::i8:
-      return count + (count + kBlock - 1) / kBlock * 4;
+      return count + ceil_div(count, kBlock) * 4;
     case WireType::u8:
       return count;
     default:

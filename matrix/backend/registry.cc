@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "matrix/backend/backend.h"
 #include "matrix/backend/backends.h"
 #include "matrix/memory/allocator.h"
@@ -69,11 +69,8 @@ DeviceMemory& memory_of(Device device) {
 
 /// The number after "opencl:", of up to four digits.
 std::optional<int> parse_index(std::string_view text) {
-  int index = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || index < 0 || text.size() > 4) return {};
-  return index;
+  const auto index = parse_number<int>(text);
+  return index && *index >= 0 && text.size() <= 4 ? index : std::nullopt;
 }
 
 struct DeviceName {

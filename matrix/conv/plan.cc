@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "matrix/ceil_div.h"
 #include "matrix/conv/tuning.h"
 #include "matrix/memory/workspace.h"
 
@@ -48,7 +49,7 @@ class ConvPlanner {
     part.n = n;
     return part;
   }
-  int64_t size_of(int64_t pieces) const { return (problem_.n + pieces - 1) / pieces; }
+  int64_t size_of(int64_t pieces) const { return ceil_div(problem_.n, pieces); }
 
   void want(const ConvSolver& solver) {
     for (int64_t pieces = 1; pieces <= problem_.n; pieces *= 2) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "matrix/ceil_div.h"
 #include "matrix/linalg/kernels.h"
 #include "matrix/linalg/triangular.h"
 
@@ -30,7 +31,7 @@ template <typename T>
 void subtract_gram(const MatrixView<T>& a, const MatrixView<T>& c) {
   const int64_t n = c.rows;
   if (n <= kGramRows) return multiply(-1, Factor<T>{a, true}, Factor<T>{a}, 1, c);
-  const int64_t half = (n / 2 + kGramRows - 1) / kGramRows * kGramRows, rest = n - half;
+  const int64_t half = round_up(n / 2, kGramRows), rest = n - half;
   const MatrixView<T> left = a.block(0, 0, a.rows, half), right = a.block(0, half, a.rows, rest);
   subtract_gram(left, c.block(0, 0, half, half));
   multiply(-1, Factor<T>{left, true}, Factor<T>{right}, 1, c.block(0, half, half, rest));
@@ -41,7 +42,7 @@ template <typename T>
 std::optional<int64_t> factor_cholesky(const MatrixView<T>& a) {
   const int64_t n = a.rows;
   if (n <= kLeaf) return factor_leaf(a);
-  const int64_t half = (n / 2 + kLeaf - 1) / kLeaf * kLeaf, rest = n - half;
+  const int64_t half = round_up(n / 2, kLeaf), rest = n - half;
   const MatrixView<T> corner = a.block(0, 0, half, half), right = a.block(0, half, half, rest);
   if (const auto failed = factor_cholesky(corner)) return failed;
   solve_triangular(Triangle<T>{corner, true, false, false}, right);

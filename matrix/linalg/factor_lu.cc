@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "matrix/ceil_div.h"
 #include "matrix/linalg/kernels.h"
 #include "matrix/linalg/triangular.h"
 
@@ -20,7 +21,7 @@ class LuFactorization {
   /// Factors columns begin..end of the rows from `begin` on.
   void run(int64_t begin, int64_t end) {
     if (end - begin <= kLeaf) return leaf(begin, end);
-    const int64_t middle = begin + ((end - begin) / 2 + kLeaf - 1) / kLeaf * kLeaf;
+    const int64_t middle = begin + round_up((end - begin) / 2, kLeaf);
     const int64_t below = a_.rows - middle, right = end - middle;
     run(begin, middle);
     swap_rows(begin, middle, middle, end);

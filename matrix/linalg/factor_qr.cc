@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "matrix/linalg/factor_qr.h"
 
+#include "matrix/ceil_div.h"
 #include "matrix/linalg/kernels.h"
 
 namespace kaiseki::linalg {
@@ -35,7 +36,7 @@ void QrFactors<T>::factor(const MatrixView<T>& t, int64_t begin, int64_t end,
                           const MatrixView<T>& factor) {
   const int64_t width = end - begin;
   if (width <= kLeaf) return leaf(t, begin, end, factor);
-  const int64_t half = (width / 2 + kLeaf - 1) / kLeaf * kLeaf, middle = begin + half;
+  const int64_t half = round_up(width / 2, kLeaf), middle = begin + half;
   const MatrixView<T> first = factor.block(0, 0, half, half);
   const MatrixView<T> second = factor.block(half, half, width - half, width - half);
   this->factor(t, begin, middle, first);

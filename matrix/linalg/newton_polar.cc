@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "matrix/ceil_div.h"
 #include "matrix/linalg/factor_lu.h"
 #include "matrix/linalg/kernels.h"
 #include "matrix/linalg/triangular.h"
@@ -60,7 +61,7 @@ void invert_unit_lower(const MatrixView<T>& l, const MatrixView<T>& y) {
     set_identity(y);
     return solve_triangular(Triangle<T>{l, false, false, true}, y);
   }
-  const int64_t half = (n / 2 + kLeaf - 1) / kLeaf * kLeaf, rest = n - half;
+  const int64_t half = round_up(n / 2, kLeaf), rest = n - half;
   const MatrixView<T> corner = y.block(0, 0, half, half), below = y.block(half, 0, rest, half);
   invert_unit_lower(l.block(0, 0, half, half), corner);
   const MatrixView<T> bottom = l.block(half, half, rest, rest);

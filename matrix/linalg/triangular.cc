@@ -2,6 +2,7 @@
 // Splits the triangle in halves, so that most of the work is in matrix products.
 #include "matrix/linalg/triangular.h"
 
+#include "matrix/ceil_div.h"
 #include "matrix/linalg/kernels.h"
 #include "matrix/threads.h"
 
@@ -33,7 +34,7 @@ void solve_triangular(const Triangle<T>& a, const MatrixView<T>& b) {
   const int64_t n = b.rows;
   if (n == 0 || b.columns == 0) return;
   if (n <= kLeaf) return solve_leaf(a, b);
-  const int64_t half = (n / 2 + kLeaf - 1) / kLeaf * kLeaf, rest = n - half;
+  const int64_t half = round_up(n / 2, kLeaf), rest = n - half;
   const auto part = [&](int64_t at, int64_t size) {
     Triangle<T> diagonal = a;
     diagonal.matrix = a.matrix.block(at, at, size, size);

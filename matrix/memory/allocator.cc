@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "matrix/ceil_div.h"
 #include "matrix/has_devices.h"
 
 namespace kaiseki {
@@ -46,7 +47,7 @@ bool Allocator::divides(uint64_t bytes) const {
 uint64_t Allocator::aligned(uint64_t bytes) const {
   const std::optional<BlockDivision> division = raw_.division();
   const uint64_t line = std::max(kLine, division ? division->alignment : 1);
-  return (bytes + line - 1) / line * line;
+  return round_up(bytes, line);
 }
 
 uint64_t Allocator::rounded(uint64_t bytes) const {
@@ -64,7 +65,7 @@ uint64_t Allocator::rounded_locked(uint64_t bytes) const {
 uint64_t Allocator::rounded_unused(uint64_t bytes) const {
   if (bytes >= kDivided && discards()) return aligned(bytes);
   uint64_t step = std::max<uint64_t>(64, std::bit_floor(std::max<uint64_t>(1, bytes)) / 8);
-  return (std::max<uint64_t>(1, bytes) + step - 1) / step * step;
+  return round_up(std::max<uint64_t>(1, bytes), step);
 }
 
 bool Allocator::within_budget(uint64_t bytes) const {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -14,7 +15,7 @@ constexpr int64_t kPiece = int64_t{256} << 10;  // bytes that a thread compares 
 
 bool same_bits(const char* a, const char* b, int64_t bytes) {
   std::atomic<bool> same{true};
-  parallel_for((bytes + kPiece - 1) / kPiece, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(ceil_div(bytes, kPiece), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end && same; ++i) {
       const int64_t at = i * kPiece;
       if (std::memcmp(a + at, b + at, static_cast<size_t>(std::min(kPiece, bytes - at))) != 0)

@@ -8,6 +8,8 @@
 #include <unistd.h>
 #endif
 
+#include "matrix/ceil_div.h"
+
 namespace kaiseki {
 namespace {
 
@@ -48,7 +50,7 @@ bool can_discard_host() noexcept { return true; }
 void discard_host(void* part, uint64_t bytes) noexcept {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const auto start = reinterpret_cast<uintptr_t>(part);
-  const uintptr_t first = (start + page - 1) / page * page, last = (start + bytes) / page * page;
+  const uintptr_t first = round_up(start, page), last = (start + bytes) / page * page;
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 #else

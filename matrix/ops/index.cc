@@ -10,6 +10,7 @@
 #include "matrix/ops/check.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/create.h"
+#include "matrix/with_type.h"
 
 namespace kaiseki {
 namespace {
@@ -137,19 +138,7 @@ std::vector<int32_t> nonzero_positions(const Tensor& x) {
 }
 
 std::vector<int32_t> nonzero_of_type(const Tensor& x) {
-  switch (x.dtype()) {
-    case DType::f32:
-      return nonzero_positions<float>(x);
-    case DType::i32:
-      return nonzero_positions<int32_t>(x);
-    case DType::u8:
-      return nonzero_positions<uint8_t>(x);
-    case DType::boolean:
-      return nonzero_positions<bool>(x);
-    case DType::f64:
-      return nonzero_positions<double>(x);
-  }
-  return {};
+  return with_type(x.dtype(), [&](auto zero) { return nonzero_positions<decltype(zero)>(x); });
 }
 
 }  // namespace

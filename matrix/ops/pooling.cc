@@ -3,6 +3,7 @@
 
 #include "matrix/backend/dispatch.h"
 #include "matrix/backend/operations/pooling.h"
+#include "matrix/ceil_div.h"
 #include "matrix/ops/check.h"
 #include "matrix/out_of_core/divide.h"
 
@@ -15,7 +16,7 @@ int64_t output_length(int64_t in, const Pooling2d& pooling, int axis) {
   const int64_t free = in + 2 * pooling.padding[axis] - pooling.window[axis],
                 stride = pooling.stride[axis];
   if (!pooling.ceil_mode) return free / stride + 1;
-  const int64_t length = (free + stride - 1) / stride + 1;
+  const int64_t length = ceil_div(free, stride) + 1;
   return (length - 1) * stride >= in + pooling.padding[axis] ? length - 1 : length;
 }
 

@@ -10,6 +10,7 @@
 #include "matrix/backend/operations/sort.h"
 #include "matrix/ops/check.h"
 #include "matrix/ops/index.h"
+#include "matrix/with_type.h"
 
 namespace kaiseki {
 namespace {
@@ -67,19 +68,7 @@ std::vector<int32_t> group_starts(const Tensor& sorted) {
 }
 
 std::vector<int32_t> group_starts_of_type(const Tensor& sorted) {
-  switch (sorted.dtype()) {
-    case DType::f32:
-      return group_starts<float>(sorted);
-    case DType::i32:
-      return group_starts<int32_t>(sorted);
-    case DType::u8:
-      return group_starts<uint8_t>(sorted);
-    case DType::boolean:
-      return group_starts<bool>(sorted);
-    case DType::f64:
-      return group_starts<double>(sorted);
-  }
-  return {};
+  return with_type(sorted.dtype(), [&](auto zero) { return group_starts<decltype(zero)>(sorted); });
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ bool remember_tuning(const TuningKey& key, const std::vector<TuningResult>& resu
   for (const TuningResult& result : results) lines.push_back(line_of(key, result));
   std::string text;
   for (const std::string& line : lines) (text += line) += '\n';
-  return write_atomically(tuning_file(), text);
+  return write_cache_file(tuning_file(), text);
 }
 
 }  // namespace kaiseki

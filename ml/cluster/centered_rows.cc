@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "matrix/backend/cpu/gemm.h"
+#include "matrix/ceil_div.h"
 #include "matrix/memory/host.h"
 #include "ml/moments.h"
 
@@ -137,7 +138,7 @@ void partial_distances_by_center(const float* rows, int64_t count, const Centers
 }
 
 double assign_nearest(const CenteredRows& x, const Centers& centers, int32_t* labels) {
-  const int64_t blocks = (x.count() + kRowsPerProduct - 1) / kRowsPerProduct;
+  const int64_t blocks = ceil_div(x.count(), kRowsPerProduct);
   std::vector<double> sums(static_cast<size_t>(blocks));
   for_each_centered_block(x, [&](const float* rows, int64_t begin, int64_t count) {
     float* partial = block_scratch(BlockScratch::products, count * centers.count);

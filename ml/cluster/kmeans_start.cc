@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "matrix/ceil_div.h"
 #include "matrix/ops/cluster.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/reduce.h"
@@ -43,7 +44,7 @@ struct Potential {
 
   explicit Potential(int64_t count)
       : distances(static_cast<size_t>(count), std::numeric_limits<float>::infinity()),
-        block_sums(static_cast<size_t>((count + kRowsPerProduct - 1) / kRowsPerProduct)) {}
+        block_sums(static_cast<size_t>(ceil_div(count, kRowsPerProduct))) {}
 };
 
 double sum_of(const std::vector<double>& values) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "matrix/ceil_div.h"
 #include "ml/samples.h"
 
 namespace kaiseki::ml {
@@ -97,7 +98,7 @@ class Iteration {
     const int64_t some = std::clamp(kSums / (k_ * features_), kLeastPieces, kMostPieces);
     // Sums of pieces take at most a quarter of the memory of x.
     const int64_t pieces = std::clamp<int64_t>(x.count() / (8 * k_), 1, some);
-    grain_ = (x.count() + pieces - 1) / pieces;
+    grain_ = ceil_div(x.count(), pieces);
     for (int64_t begin = 0; begin < x.count(); begin += grain_)
       changes_.emplace_back(k_, features_);
   }
@@ -291,7 +292,7 @@ LloydResult lloyd(const CenteredRows& x, Centers centers, const LloydOptions& op
   LloydResult result = std::move(iteration.result);
   result.iterations = iterations;
   const std::vector<int32_t>& labels = iteration.labels();
-  std::vector<double> sums((x.count() + kRowsPerProduct - 1) / kRowsPerProduct);
+  std::vector<double> sums(ceil_div(x.count(), kRowsPerProduct));
   for_each_centered_block(x, [&](const float* rows, int64_t begin, int64_t count) {
     double sum = 0;
     for (int64_t i = 0; i < count; ++i)

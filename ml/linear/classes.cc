@@ -7,6 +7,7 @@
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/index.h"
 #include "matrix/ops/reduce.h"
+#include "ml/linear/linear_function.h"
 
 namespace kaiseki::ml {
 
@@ -35,6 +36,24 @@ std::vector<double> weights_of_classes(const ClassWeights& weights, const LabelC
 
 void check_classes(const std::vector<int32_t>& classes, std::string_view name) {
   require(classes.size() >= 2, name, "expected at least two classes, got ", classes.size());
+}
+
+std::vector<int32_t> classes_of_call(const Tensor& x, const std::vector<int32_t>& given,
+                                     const LinearFunction& function,
+                                     const std::vector<int32_t>& known, std::string_view name) {
+  const bool first = !function.defined();
+  require(!first || !given.empty(), name,
+          "expected all classes in the first call of partial_fit(), got none");
+  if (first)
+    check_samples(x, name);
+  else
+    check_samples(x, function.features(), name);
+  if (given.empty()) return known;
+  std::vector<int32_t> classes = encode_labels(given).classes;
+  check_classes(classes, name);
+  require(first || classes == known, name,
+          "expected the classes of the first call of partial_fit(), got others");
+  return classes;
 }
 
 Tensor labels_from_scores(const Tensor& scores, const std::vector<int32_t>& classes) {

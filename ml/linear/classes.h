@@ -12,6 +12,8 @@
 
 namespace kaiseki::ml {
 
+class LinearFunction;
+
 /// How much the samples of a class count. Without a weight, it is 1.
 struct ClassWeights {
   bool balanced = false;                  // n / (classes * samples of the class), for all classes
@@ -25,6 +27,12 @@ std::vector<double> weights_of_classes(const ClassWeights& weights, const LabelC
 
 /// Requires at least two classes.
 void check_classes(const std::vector<int32_t>& classes, std::string_view name);
+
+/// Checks x and the classes `given` to partial_fit() of a model with this function. Returns the
+/// model's classes, which are `known` after the first call.
+std::vector<int32_t> classes_of_call(const Tensor& x, const std::vector<int32_t>& given,
+                                     const LinearFunction& function,
+                                     const std::vector<int32_t>& known, std::string_view name);
 
 /// The labels i32 [n]: the class of the largest score for scores [n, classes]. For two classes and
 /// scores [n] it is the larger one if the score is above 0.

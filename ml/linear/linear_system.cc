@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "matrix/ceil_div.h"
 #include "matrix/linalg/factor_cholesky.h"
 #include "matrix/linalg/factor_qr.h"
 #include "matrix/linalg/least_squares.h"
@@ -121,7 +122,7 @@ DoubleMatrix gram_matrix(const RegressionData& data) {
   if (size > kNarrow) {
     subtract_rows(data, 0, data.samples, gram.view());
   } else {
-    std::vector<DoubleMatrix> pieces(static_cast<size_t>((data.samples + kPiece - 1) / kPiece),
+    std::vector<DoubleMatrix> pieces(static_cast<size_t>(ceil_div(data.samples, kPiece)),
                                      DoubleMatrix(size, size));
     parallel_for(data.samples, kPiece, [&](int64_t begin, int64_t end) {
       subtract_rows(data, begin, end, pieces[static_cast<size_t>(begin / kPiece)].view());
@@ -142,7 +143,7 @@ DoubleMatrix triangular_factor(const RegressionData& data, double penalty) {
   if (size > kNarrow) {
     join_rows(data, 0, data.samples, all);
   } else {
-    std::vector<RowsJoiner> pieces(static_cast<size_t>((data.samples + kPiece - 1) / kPiece),
+    std::vector<RowsJoiner> pieces(static_cast<size_t>(ceil_div(data.samples, kPiece)),
                                    RowsJoiner(size));
     parallel_for(data.samples, kPiece, [&](int64_t begin, int64_t end) {
       join_rows(data, begin, end, pieces[static_cast<size_t>(begin / kPiece)]);

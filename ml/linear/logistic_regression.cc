@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "matrix/ceil_div.h"
 #include "matrix/ops/copy.h"
 #include "matrix/ops/elementwise.h"
 #include "matrix/ops/gemm.h"
@@ -57,8 +58,7 @@ class LogisticLoss {
   double operator()(const Tensor& w, const Tensor& b, double* w_gradient,
                     double* b_gradient) const {
     const bool on_cpu = x_.device().is_cpu();
-    const int64_t step =
-        on_cpu ? kRows : std::max(kDeviceRows, (x_.dim(0) + kMostSums - 1) / kMostSums);
+    const int64_t step = on_cpu ? kRows : std::max(kDeviceRows, ceil_div(x_.dim(0), kMostSums));
     double value = 0;
     std::vector<Tensor> values;
     Tensor w_sum({outputs_, features()}, DType::f32, x_.device());

@@ -18,22 +18,11 @@ namespace {
 
 template <typename Options>
 SgdProblem problem_of(const Options& o) {
-  SgdProblem p;
+  SgdProblem p = penalized_sgd_problem(o);
   p.loss = o.loss;
   p.epsilon = o.epsilon;
-  p.penalty = o.penalty;
-  p.alpha = o.alpha;
-  p.l1_ratio = o.l1_ratio;
   p.learning_rate = o.learning_rate;
-  p.eta0 = o.eta0;
   p.power_t = o.power_t;
-  p.fit_intercept = o.fit_intercept;
-  p.shuffle = o.shuffle;
-  p.average = o.average;
-  p.max_iter = o.max_iter;
-  p.tol = o.tol;
-  p.n_iter_no_change = o.n_iter_no_change;
-  p.seed = o.seed;
   return p;
 }
 
@@ -96,21 +85,10 @@ void OneVsRestSgd::partial_fit(const Tensor& x, const Tensor& y,
                                const std::vector<int32_t>& classes) {
   require(!class_weight_.balanced, name_,
           "expected class weights by label for partial_fit(), got balanced ones");
-  const bool first = !function_.defined();
-  require(!first || !classes.empty(), name_,
-          "expected all classes in the first call of partial_fit(), got none");
-  if (first)
-    check_samples(x, name_);
-  else
-    check_samples(x, function_.features(), name_);
   LearnedStates next = learned_;
-  if (!classes.empty()) {
-    const LabelCodes known = encode_labels(classes);
-    check_classes(known.classes, name_);
-    require(first || known.classes == next.classes, name_,
-            "expected the classes of the first call of partial_fit(), got others");
-    if (first) next = {known.classes, weights_of_classes(class_weight_, known, name_), {}};
-  }
+  next.classes = classes_of_call(x, classes, function_, learned_.classes, name_);
+  if (!function_.defined())
+    next.weights = weights_of_classes(class_weight_, encode_labels(classes), name_);
   const std::vector<int32_t> codes =
       encode_labels(read_labels(y, x.dim(0), name_), next.classes, name_);
   run(x, codes, 1, std::move(next));

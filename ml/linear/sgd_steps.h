@@ -48,6 +48,31 @@ struct SgdProblem {
   uint64_t seed = 0;
 };
 
+/// A problem with the settings that the options of all models with these steps have.
+template <typename Options>
+SgdProblem sgd_problem(const Options& options) {
+  SgdProblem problem;
+  problem.fit_intercept = options.fit_intercept;
+  problem.shuffle = options.shuffle;
+  problem.average = options.average;
+  problem.max_iter = options.max_iter;
+  problem.tol = options.tol;
+  problem.n_iter_no_change = options.n_iter_no_change;
+  problem.seed = options.seed;
+  return problem;
+}
+
+/// Also with the settings of the penalty, and eta0.
+template <typename Options>
+SgdProblem penalized_sgd_problem(const Options& options) {
+  SgdProblem problem = sgd_problem(options);
+  problem.penalty = options.penalty;
+  problem.alpha = options.alpha;
+  problem.l1_ratio = options.l1_ratio;
+  problem.eta0 = options.eta0;
+  return problem;
+}
+
 /// Throws ShapeError for values out of range.
 void check_problem(const SgdProblem& problem, std::string_view name);
 

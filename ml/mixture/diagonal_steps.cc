@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 #include "ml/mixture/diagonal_kernels.h"
 
@@ -104,10 +105,10 @@ void add_to(std::vector<double>& sums, const std::vector<double>& more) {
 
 MixtureSums diagonal_expectation(const Tensor& x, const Gaussians& model) {
   const DiagonalStep step(model);
-  const int64_t n = x.dim(0), grain = std::max(kLeastRows, (n + kMostPieces - 1) / kMostPieces);
+  const int64_t n = x.dim(0), grain = std::max(kLeastRows, ceil_div(n, kMostPieces));
   const float* rows = x.data<float>();
   MixtureSums all(model);
-  std::vector<MixtureSums> pieces(static_cast<size_t>((n + grain - 1) / grain), all);
+  std::vector<MixtureSums> pieces(static_cast<size_t>(ceil_div(n, grain)), all);
   parallel_for(n, grain, [&](int64_t begin, int64_t end) {
     step.add_piece(rows + begin * model.features, end - begin, pieces[begin / grain]);
   });

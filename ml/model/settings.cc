@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "ml/model/settings.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kaiseki::ml {
 namespace {
@@ -28,13 +28,11 @@ void describe_weights(Archive& archive, ClassWeights& weights) {
     archive.fail(kName, "expected null, \"balanced\" or an object, got " + value.describe());
   for (size_t i = 0; i < value.keys.size(); ++i) {
     const std::string& key = value.keys[i];
-    int32_t label = 0;
-    const auto read = std::from_chars(key.data(), key.data() + key.size(), label);
-    if (read.ec != std::errc() || read.ptr != key.data() + key.size())
-      archive.fail(kName, "expected labels that are integers, got '" + key + "'");
+    const auto label = parse_number<int32_t>(key);
+    if (!label) archive.fail(kName, "expected labels that are integers, got '" + key + "'");
     if (!value.items[i].is(Json::Kind::number))
       archive.fail(kName, "expected a number, got " + value.items[i].describe());
-    weights.values[label] = value.items[i].number;
+    weights.values[*label] = value.items[i].number;
   }
 }
 

@@ -121,21 +121,8 @@ void ConfidenceClassifier::fit(const Tensor& x, const Tensor& y) {
 
 void ConfidenceClassifier::partial_fit(const Tensor& x, const Tensor& y,
                                        const std::vector<int32_t>& classes) {
-  const bool first = !function_.defined();
-  require(!first || !classes.empty(), name_,
-          "expected all classes in the first call of partial_fit(), got none");
-  if (first)
-    check_samples(x, name_);
-  else
-    check_samples(x, function_.features(), name_);
   LearnedWeights next = learned_;
-  if (!classes.empty()) {
-    const std::vector<int32_t> known = encode_labels(classes).classes;
-    check_classes(known, name_);
-    require(first || known == next.classes, name_,
-            "expected the classes of the first call of partial_fit(), got others");
-    next.classes = known;
-  }
+  next.classes = classes_of_call(x, classes, function_, learned_.classes, name_);
   const std::vector<int32_t> codes =
       encode_labels(read_labels(y, x.dim(0), name_), next.classes, name_);
   run(x, codes, 1, std::move(next));

@@ -6,7 +6,7 @@ namespace {
 
 template <typename Options>
 SgdProblem passive_aggressive_problem(const Options& options, SgdLoss loss, double epsilon) {
-  SgdProblem problem;
+  SgdProblem problem = sgd_problem(options);
   problem.loss = loss;
   problem.epsilon = epsilon;
   problem.learning_rate = options.kind == PassiveAggressiveKind::pa1
@@ -14,13 +14,6 @@ SgdProblem passive_aggressive_problem(const Options& options, SgdLoss loss, doub
                               : LearningRate::passive_aggressive_2;
   problem.c = options.c;
   problem.penalty = SgdPenalty::none;
-  problem.fit_intercept = options.fit_intercept;
-  problem.shuffle = options.shuffle;
-  problem.average = options.average;
-  problem.max_iter = options.max_iter;
-  problem.tol = options.tol;
-  problem.n_iter_no_change = options.n_iter_no_change;
-  problem.seed = options.seed;
   return problem;
 }
 

@@ -5,20 +5,9 @@ namespace kaiseki::ml {
 namespace {
 
 SgdProblem perceptron_problem(const PerceptronOptions& options) {
-  SgdProblem problem;
+  SgdProblem problem = penalized_sgd_problem(options);
   problem.loss = SgdLoss::perceptron;
   problem.learning_rate = LearningRate::constant;
-  problem.penalty = options.penalty;
-  problem.alpha = options.alpha;
-  problem.l1_ratio = options.l1_ratio;
-  problem.eta0 = options.eta0;
-  problem.fit_intercept = options.fit_intercept;
-  problem.shuffle = options.shuffle;
-  problem.average = options.average;
-  problem.max_iter = options.max_iter;
-  problem.tol = options.tol;
-  problem.n_iter_no_change = options.n_iter_no_change;
-  problem.seed = options.seed;
   return problem;
 }
 

@@ -2,9 +2,7 @@
 #include "ml/table/table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <set>
@@ -12,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace kaiseki::ml {
@@ -21,12 +20,6 @@ struct Row {
   int64_t line;
   std::vector<std::string> cells;
 };
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \r\t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \r\t") - first + 1);
-}
 
 std::string place_of(int64_t line, int64_t column) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
@@ -126,16 +119,9 @@ bool is_missing(std::string_view cell) {
 /// NaN for a missing value, nothing for a text. Infinity for a number that is too large.
 std::optional<float> number_of(std::string_view cell) {
   if (is_missing(cell)) return std::numeric_limits<float>::quiet_NaN();
-  if (cell.starts_with('+') && !cell.starts_with("+-")) cell.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (end != cell.data() + cell.size() || std::isnan(value)) return {};
-  // from_chars() has no value for numbers near 0 either.
-  if (error == std::errc::result_out_of_range)
-    value = std::strtod(std::string(cell).c_str(), nullptr);
-  else if (error != std::errc())
-    return {};
-  return static_cast<float>(value);
+  const std::optional<double> value = parse_decimal(cell);
+  if (!value || std::isnan(*value)) return {};
+  return static_cast<float>(*value);
 }
 
 /// Whether all cells of the first row are texts. A number must also be below one of them, or the

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "nn/data/augmentation.h"
 
-#include <charconv>
-
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -16,9 +15,8 @@ bool add_part(std::string_view part, Preprocessing& how) {
   how.padding = how.resize ? 0 : 4;
   if (part == "crop") return true;
   if (!part.starts_with(kPadded)) return false;
-  const char* last = part.data() + part.size();
-  const auto [end, error] = std::from_chars(part.data() + kPadded.size(), last, how.padding);
-  return error == std::errc() && end == last && how.padding >= 0 && how.padding <= kMaxPictureSide;
+  how.padding = parse_number<int>(part.substr(kPadded.size())).value_or(-1);
+  return how.padding >= 0 && how.padding <= kMaxPictureSide;
 }
 
 bool add_parts(std::string_view text, Preprocessing& how) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "nn/data/dataset.h"
 
-#include <charconv>
-
 #include "base/error.h"
+#include "base/text.h"
 #include "matrix/ops/normalize.h"
 #include "nn/data/cached_source.h"
 #include "nn/data/source.h"
@@ -70,11 +69,10 @@ class PreparedDataset : public Dataset {
 };
 
 uint64_t parse_count(std::string_view text, std::string_view spec) {
-  uint64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > 1'000'000'000)
+  const auto value = parse_number<uint64_t>(text);
+  if (!value || *value > 1'000'000'000)
     throw Error(message("data", "expected digits[:COUNT[:SEED]], got '", spec, "'"));
-  return value;
+  return *value;
 }
 
 /// The test part has a fifth as many digits as the training part.

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -252,7 +253,7 @@ double Iterator::epoch_detail() const {
 }
 
 int64_t Iterator::batches_per_epoch() const {
-  return (dataset_->size() + options_.batch_size - 1) / options_.batch_size;
+  return ceil_div(dataset_->size(), options_.batch_size);
 }
 
 int64_t Iterator::batch_size() const { return options_.batch_size; }

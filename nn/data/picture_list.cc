@@ -2,12 +2,12 @@
 // Lists of pictures with labels, as Caffe and Sukiyaki use them: one line "PATH LABEL" for each
 // picture.
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "nn/data/class_split.h"
 #include "nn/data/source.h"
 
@@ -28,11 +28,7 @@ bool is_whole_number(const std::string& label) {
   return label.size() > first && label.find_first_not_of("0123456789", first) == label.npos;
 }
 
-int32_t number_of(const std::string& label) {
-  int32_t value = -1;
-  std::from_chars(label.data(), label.data() + label.size(), value);
-  return value;
-}
+int32_t number_of(const std::string& label) { return parse_number<int32_t>(label).value_or(-1); }
 
 PictureList read_list(const fs::path& file) {
   const ByteVector bytes = read_file(file, kMaxList);

@@ -5,13 +5,15 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
+#include "matrix/with_type.h"
 #include "nn/io/tensor_bytes.h"
 
 namespace kaiseki::nn {
@@ -21,12 +23,6 @@ constexpr std::string_view kSpace = " \r\t";
 // The nearest float of a smaller number is finite. Texts with few digits may exceed the largest
 // one.
 constexpr double kTooLarge = 0x1.ffffffp127;
-
-std::string_view trimmed(std::string_view text, std::string_view space = kSpace) {
-  const size_t first = text.find_first_not_of(space);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(space) - first + 1);
-}
 
 /// Appends the numbers of one line. Returns how many there are.
 class CsvLine {
@@ -55,20 +51,13 @@ class CsvLine {
 
  private:
   float number(std::string_view text) const {
-    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    // from_chars() has no value for numbers near 0 either.
-    if (error == std::errc::result_out_of_range && end == text.data() + text.size() &&
-        std::abs(std::strtod(std::string(text).c_str(), nullptr)) < 1)
-      return text.starts_with('-') ? -0.0f : 0.0f;
-    if (error != std::errc() || end != text.data() + text.size() || text.empty())
-      fail("expected a number, got '" + std::string(text.substr(0, 40)) + "'");
-    if (!std::isfinite(value)) return static_cast<float>(value);
-    if (std::abs(value) >= kTooLarge)
+    const std::optional<double> value = parse_decimal(text);
+    if (!value) fail("expected a number, got '" + std::string(text.substr(0, 40)) + "'");
+    if (!std::isfinite(*value)) return static_cast<float>(*value);
+    if (std::abs(*value) >= kTooLarge)
       fail("expected a number of 32 bits, got '" + std::string(text.substr(0, 40)) + "'");
     constexpr double kLargest = std::numeric_limits<float>::max();
-    return static_cast<float>(std::clamp(value, -kLargest, kLargest));
+    return static_cast<float>(std::clamp(*value, -kLargest, kLargest));
   }
 
   std::string_view source_;
@@ -124,23 +113,7 @@ std::string format_csv(const Tensor& value) {
           "expected a vector or a matrix");
   const Tensor host = for_file(value);
   std::string text;
-  switch (host.dtype()) {
-    case DType::f32:
-      write_rows<float>(host, text);
-      break;
-    case DType::i32:
-      write_rows<int32_t>(host, text);
-      break;
-    case DType::u8:
-      write_rows<uint8_t>(host, text);
-      break;
-    case DType::boolean:
-      write_rows<bool>(host, text);
-      break;
-    case DType::f64:
-      write_rows<double>(host, text);
-      break;
-  }
+  with_type(host.dtype(), [&](auto zero) { write_rows<decltype(zero)>(host, text); });
   return text;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "matrix/ceil_div.h"
 #include "matrix/memory/idle_tensors.h"
 #include "nn/io/checksum.h"
 #include "nn/io/tensor_bytes.h"
@@ -27,7 +28,7 @@ std::string encode_header(std::span<const NamedTensor> tensors, const Metadata& 
     list.push_back({tensor.name, tensor.value.dtype(), tensor.value.shape(), begin, end});
   }
   std::string header = format_tensor_list(list, true, with_checksum(metadata));
-  header.resize((header.size() + 7) / 8 * 8, ' ');
+  header.resize(round_up(header.size(), 8), ' ');
   ChecksumWriter checksum(header);
   for (const NamedTensor& tensor : tensors) checksum.add(bytes_of(for_file(tensor.value)));
   checksum.finish();

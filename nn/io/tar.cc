@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kaiseki::nn {
 namespace {
@@ -94,11 +95,9 @@ void parse_pax(std::string_view text, const ByteSource& source, Overrides& resul
     std::string_view key = record.substr(0, equals), value = record.substr(equals + 1);
     if (key == "path") result.path = value;
     if (key == "size") {
-      uint64_t bytes = 0;
-      auto [end, bad] = std::from_chars(value.data(), value.data() + value.size(), bytes);
-      if (bad != std::errc() || end != value.data() + value.size() || bytes >> 62)
+      result.bytes = parse_number<uint64_t>(value);
+      if (!result.bytes || *result.bytes >> 62)
         source.fail("expected a number as the size in a pax record");
-      result.bytes = bytes;
     }
     text.remove_prefix(length);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "matrix/ceil_div.h"
 #include "nn/onnx/layer_writer.h"
 
 namespace kaiseki::nn {
@@ -17,7 +18,7 @@ void pooling_to_onnx(OnnxLayerWriter& onnx, const Pooling2d& pooling, bool maxim
                   step = pooling.stride[i];
     const int64_t last = (y[i + 1] - 1) * step;
     if (counts && last > free) onnx.refuse("windows within the counted padding");
-    up = up && (free + step - 1) / step * step == last;
+    up = up && round_up(free, step) == last;
     down = down && free / step * step == last;
   }
   const bool ceil_mode = pooling.ceil_mode && up;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "matrix/ceil_div.h"
 #include "matrix/ops/pooling.h"
 #include "nn/layer.h"
 #include "nn/onnx/operators.h"
@@ -27,7 +28,7 @@ std::array<int64_t, 2> read_pair(OnnxOp& op, std::string_view name,
 void pad_to_same(OnnxWindow& window, const Shape& input, bool upper) {
   for (int i = 0; i < 2; ++i) {
     const int64_t in = input[i + 1], stride = window.stride[i];
-    const int64_t out = (in + stride - 1) / stride;
+    const int64_t out = ceil_div(in, stride);
     const int64_t total = std::max<int64_t>((out - 1) * stride + window.reach(i) - in, 0);
     window.begin[i] = upper ? total / 2 : total - total / 2;
     window.end[i] = total - window.begin[i];

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "nn/io/named_tensor.h"
 
 namespace kaiseki::nn {
@@ -29,11 +31,10 @@ T get(const Metadata& state, const std::string& key) {
   if (found == state.end())
     throw Error(message("checkpoint", "expected the key '", key, "', got none"));
   const std::string& text = found->second;
-  T value{};
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
+  const std::optional<T> value = parse_number<T>(text);
+  if (!value)
     throw Error(message("checkpoint", "expected a number for '", key, "', got '", text, "'"));
-  return value;
+  return *value;
 }
 
 /// Throws Error unless the key has this value.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "dist/net/wire.h"
 
-#include <charconv>
 #include <deque>
 #include <variant>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "dist/net/beast/asio.h"
 #include "dist/net/proof.h"
 
@@ -219,12 +219,7 @@ class SocketOf final : public Socket, public std::enable_shared_from_this<Socket
 namespace {
 
 /// Ports are 1 to 65535.
-bool is_port(const std::string& text) {
-  uint16_t port = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, port);
-  return error == std::errc() && end == last && port > 0;
-}
+bool is_port(const std::string& text) { return parse_number<uint16_t>(text).value_or(0) > 0; }
 
 }  // namespace
 

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "matrix/backend/cpu/is_nan.h"
 #include "matrix/backend/cpu/vector_kernels.h"
-#include "matrix/backend/cpu/with_type.h"
 #include "matrix/backend/kernel_table.h"
 #include "matrix/backend/operations/reduce.h"
 #include "matrix/threads.h"
+#include "matrix/with_type.h"
 
 namespace kaiseki {
 namespace {
@@ -51,7 +52,7 @@ void arg_reduce_typed(const ArgReduceArgs& args) {
 }
 
 void arg_reduce(const ArgReduceArgs& args) {
-  cpu::with_type(args.input->dtype(), [&](auto zero) { arg_reduce_typed<decltype(zero)>(args); });
+  with_type(args.input->dtype(), [&](auto zero) { arg_reduce_typed<decltype(zero)>(args); });
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "matrix/backend/cpu/with_type.h"
 #include "matrix/backend/kernel_table.h"
+#include "matrix/with_type.h"
 
 namespace kaiseki {
 namespace {
@@ -36,7 +36,7 @@ void convert(const CastArgs& args) {
 void cast_elements(const CastArgs& args) {
   const bool widens = args.output->dtype() == DType::f64;
   const DType other = widens ? args.input->dtype() : args.output->dtype();
-  cpu::with_type(other, [&](auto zero) {
+  with_type(other, [&](auto zero) {
     using Other = decltype(zero);
     widens ? convert<double, Other>(args) : convert<Other, double>(args);
   });

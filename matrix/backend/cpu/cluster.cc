@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "matrix/backend/kernel_table.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -68,7 +69,7 @@ void cluster_sums(const ClusterSumsArgs& args) {
   const float* rows = args.rows->data<float>();
   const int32_t* labels = args.labels->data<int32_t>();
   const int64_t width = args.features + 1, pieces = cluster_pieces(args);
-  const int64_t piece_rows = (args.n + pieces - 1) / pieces;
+  const int64_t piece_rows = ceil_div(args.n, pieces);
   std::vector<float> partial(static_cast<size_t>(pieces * args.count * width));
   parallel_for(args.n, piece_rows, [&](int64_t begin, int64_t end) {
     float* sums = partial.data() + begin / piece_rows * args.count * width;

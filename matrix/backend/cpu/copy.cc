@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "matrix/backend/kernel_table.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
+#include "matrix/with_type.h"
 
 namespace kaiseki {
 namespace {
@@ -78,7 +80,7 @@ void copy_strided(const T* from, T* to, std::vector<Axis> axes) {
     axes.erase(best);
   } else {
     int64_t length = std::max<int64_t>(1, kBytes / static_cast<int64_t>(sizeof(T)));
-    int64_t pieces = (columns.length + length - 1) / length;
+    int64_t pieces = ceil_div(columns.length, length);
     parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) {
         int64_t n = std::min(length, columns.length - p * length);
@@ -92,7 +94,7 @@ void copy_strided(const T* from, T* to, std::vector<Axis> axes) {
   for (const Axis& axis : axes) planes *= axis.length;
   int64_t step = kBytes / static_cast<int64_t>(sizeof(T)) / columns.length / kTile * kTile;
   step = std::max(step, kTile);
-  int64_t cuts = (rows.length + step - 1) / step;
+  int64_t cuts = ceil_div(rows.length, step);
   int64_t plane_bytes = rows.length * columns.length * static_cast<int64_t>(sizeof(T));
   int64_t grain = cuts > 1 ? 1 : std::max<int64_t>(1, kBytes / plane_bytes);
   parallel_for(planes * cuts, grain, [&](int64_t begin, int64_t end) {
@@ -139,18 +141,8 @@ void copy(const CopyArgs& args) {
 
 void fill(const FillArgs& args) {
   Tensor& t = *args.output;
-  switch (t.dtype()) {
-    case DType::f32:
-      return fill_with(t.overwrite<float>(), static_cast<float>(args.value), t.size());
-    case DType::f64:
-      return fill_with(t.overwrite<double>(), args.value, t.size());
-    case DType::i32:
-      return fill_with(t.overwrite<int32_t>(), static_cast<int32_t>(args.value), t.size());
-    case DType::u8:
-      return fill_with(t.overwrite<uint8_t>(), static_cast<uint8_t>(args.value), t.size());
-    case DType::boolean:
-      return fill_with(t.overwrite<bool>(), args.value != 0, t.size());
-  }
+  with_type(t.dtype(),
+            [&]<class T>(T) { fill_with(t.overwrite<T>(), static_cast<T>(args.value), t.size()); });
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 #include <memory>
 
 #include "matrix/backend/cpu/fold_rules.h"
-#include "matrix/backend/cpu/with_type.h"
 #include "matrix/backend/kernel_table.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
+#include "matrix/with_type.h"
 
 namespace kaiseki {
 namespace {
@@ -38,8 +39,8 @@ void fold_with(const FoldArgs& args) {
   const In* x = args.input->data<In>();
   auto* out = args.output->overwrite<typename Rule::Result>();
   const int64_t inner = args.inner, columns = std::clamp<int64_t>(inner, 1, kColumns);
-  const int64_t blocks = (inner + columns - 1) / columns, rows = kWork / columns;
-  const int64_t pieces = std::max<int64_t>(1, (args.n + rows - 1) / rows);
+  const int64_t blocks = ceil_div(inner, columns), rows = kWork / columns;
+  const int64_t pieces = std::max<int64_t>(1, ceil_div(args.n, rows));
   // Not a std::vector, because that of bool has no elements in memory.
   const auto partial = std::make_unique<Value[]>(static_cast<size_t>(args.outer * pieces * inner));
   const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, args.n * columns));
@@ -84,14 +85,14 @@ void scan_with(const ScanArgs& args) {
 }
 
 void fold(const FoldArgs& args) {
-  cpu::with_type(args.input->dtype(), [&](auto zero) {
+  with_type(args.input->dtype(), [&](auto zero) {
     using In = decltype(zero);
     cpu::with_rule<In>(args.kind, [&](auto rule) { fold_with<decltype(rule), In>(args); });
   });
 }
 
 void scan(const ScanArgs& args) {
-  cpu::with_type(args.input->dtype(), [&](auto zero) {
+  with_type(args.input->dtype(), [&](auto zero) {
     using In = decltype(zero);
     cpu::with_rule<In>(args.kind, [&](auto rule) { scan_with<decltype(rule), In>(args); });
   });

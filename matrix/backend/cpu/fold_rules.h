@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "base/error.h"
-#include "matrix/backend/cpu/with_type.h"
+#include "matrix/backend/cpu/is_nan.h"
 #include "matrix/backend/operations/reduce.h"
 
 namespace kaiseki::cpu {

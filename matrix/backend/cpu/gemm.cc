@@ -79,7 +79,7 @@ void finish_gemv(const Gemm& g, int64_t begin, int64_t count, const float* value
 /// number of threads.
 void run_split_gemv(const Gemm& g, const Gemv& v, float* c) {
   const int64_t least = std::max(kGemvElements / v.size, ceil_div(g.k, kMostPieces));
-  const int64_t depth = ceil_div(least, kSplitMultiple) * kSplitMultiple;
+  const int64_t depth = round_up(least, kSplitMultiple);
   const int64_t pieces = ceil_div(g.k, depth);
   std::vector<float> parts(static_cast<size_t>(pieces * v.size));
   parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {

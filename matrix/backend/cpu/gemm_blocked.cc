@@ -30,8 +30,8 @@ constexpr int64_t kSplits = 32;
 /// The length of the pieces that k is split into.
 int64_t k_block_of(int64_t k) {
   constexpr int64_t kStep = 8;
-  if (k <= kMaxK) return (k + kStep - 1) / kStep * kStep;
-  return ceil_div(ceil_div(k, ceil_div(k, kMaxK)), kStep) * kStep;
+  if (k <= kMaxK) return round_up(k, kStep);
+  return round_up(ceil_div(k, ceil_div(k, kMaxK)), kStep);
 }
 
 thread_local Scratch scratch_a, scratch_b, scratch_shared, scratch_partial;
@@ -137,7 +137,7 @@ class GemmTask {
       for (int i = 0; i < pieces; ++i) {
         const int64_t j = columns.begin + i * width;
         const int count = static_cast<int>(std::min<int64_t>(width, columns.end - j));
-        const int whole = (count + lanes - 1) / lanes * lanes;
+        const int whole = round_up(count, lanes);
         if (p_.b.in_place && !p_.b.by_rows && count == whole) {
           b_[i] = {p_.b.at(k.begin, j), p_.b.stride, j, count};
           continue;
@@ -172,7 +172,7 @@ class GemmTask {
   }
 
   void tile(const PanelStrip& a, const PanelStrip& b, int64_t k, const Scale& scale) {
-    const int vectors = (b.size + kernels_.lanes - 1) / kernels_.lanes;
+    const int vectors = ceil_div(b.size, kernels_.lanes);
     const bool whole = vectors * kernels_.lanes == b.size;
     const TileFn multiply = kernels_.tile[p_.a.in_place && p_.a.by_rows][vectors - 1][a.size - 1];
     float* c = at(a, b);

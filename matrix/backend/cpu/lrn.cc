@@ -9,6 +9,7 @@
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
 #include "matrix/backend/kernel_table.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -33,7 +34,7 @@ Window window(int64_t c, int64_t before, int64_t after, int64_t channels) {
 /// Calls body(offset of channel 0, positions) for each block, in parallel.
 template <class Body>
 void for_each_block(const LrnArgs& args, int64_t width, Body body) {
-  int64_t blocks = width ? (args.inner + width - 1) / width : 0;
+  int64_t blocks = width ? ceil_div(args.inner, width) : 0;
   parallel_for(args.n * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t first = i % blocks * width;

@@ -12,6 +12,7 @@
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
 #include "matrix/backend/kernel_table.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -127,7 +128,7 @@ class Reducer {
   }
 
   void run_rows() const {
-    int64_t outputs = kept_.count(), pieces = (terms_ + kWork - 1) / kWork;
+    int64_t outputs = kept_.count(), pieces = ceil_div(terms_, kWork);
     if (pieces <= 1) {
       int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, terms_));
       parallel_for(outputs, grain, [&](int64_t begin, int64_t end) {
@@ -153,10 +154,10 @@ class Reducer {
   /// the rows of one piece.
   void run_columns() const {
     int64_t width = std::min(inner_, kColumns);
-    int64_t blocks = width ? (inner_ + width - 1) / width : 0;
+    int64_t blocks = width ? ceil_div(inner_, width) : 0;
     int64_t rows = reduced_.count();
     int64_t piece_rows = std::max(kRows, (kWork / std::max<int64_t>(1, width)) / kRows * kRows);
-    int64_t pieces = std::max<int64_t>(1, (rows + piece_rows - 1) / piece_rows);
+    int64_t pieces = std::max<int64_t>(1, ceil_div(rows, piece_rows));
     int64_t tasks = kept_.count() * blocks;
     std::vector<double> partial(pieces > 1 ? static_cast<size_t>(tasks * pieces * width) : 0);
     int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, width * rows));

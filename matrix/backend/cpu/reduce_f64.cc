@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::cpu {
@@ -66,7 +67,7 @@ double piece(Reduction kind, const double* x, int64_t n) {
 
 /// Reduces [outer, n] to [outer].
 void reduce_rows(const Pass& p, const double* x, double* y) {
-  const int64_t pieces = std::max<int64_t>(1, (p.n + kWork - 1) / kWork);
+  const int64_t pieces = std::max<int64_t>(1, ceil_div(p.n, kWork));
   std::vector<double> partial(static_cast<size_t>(p.outer * pieces));
   const int64_t grain = std::max<int64_t>(1, kWork / std::max<int64_t>(1, p.n));
   parallel_for(p.outer * pieces, grain, [&](int64_t begin, int64_t end) {
@@ -84,7 +85,7 @@ void reduce_rows(const Pass& p, const double* x, double* y) {
 
 /// Reduces [outer, n, inner] to [outer, inner].
 void reduce_columns(const Pass& p, const double* x, double* y) {
-  const int64_t blocks = (p.inner + kColumns - 1) / kColumns;
+  const int64_t blocks = ceil_div(p.inner, kColumns);
   parallel_for(p.outer * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t o = i / blocks, first = i % blocks * kColumns;

@@ -9,6 +9,7 @@
 #include "matrix/backend/cpu/scratch.h"
 #include "matrix/backend/cpu/vector_kernels.h"
 #include "matrix/backend/kernel_table.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -49,7 +50,7 @@ void for_each_row(const SoftmaxArgs& args, const float* a, const float* b, float
     });
     return;
   }
-  int64_t blocks = (inner + kColumns - 1) / kColumns;
+  int64_t blocks = ceil_div(inner, kColumns);
   parallel_for(args.outer * blocks, std::max<int64_t>(1, kWork / (n * kColumns)),
                [&](int64_t begin, int64_t end) {
                  float* rows = cpu::thread_scratch(static_cast<size_t>(2 * n * kColumns));

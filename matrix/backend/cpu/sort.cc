@@ -10,9 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "matrix/backend/cpu/with_type.h"
+#include "matrix/backend/cpu/is_nan.h"
 #include "matrix/backend/kernel_table.h"
 #include "matrix/threads.h"
+#include "matrix/with_type.h"
 
 namespace kaiseki {
 namespace {
@@ -110,7 +111,7 @@ void search_typed(const SearchSortedArgs& args) {
 }
 
 void argsort(const ArgsortArgs& args) {
-  cpu::with_type(args.input->dtype(), [&](auto zero) {
+  with_type(args.input->dtype(), [&](auto zero) {
     if constexpr (std::is_same_v<decltype(zero), double>)
       argsort_doubles(args);
     else
@@ -119,7 +120,7 @@ void argsort(const ArgsortArgs& args) {
 }
 
 void search_sorted(const SearchSortedArgs& args) {
-  cpu::with_type(args.values->dtype(), [&](auto zero) { search_typed<decltype(zero)>(args); });
+  with_type(args.values->dtype(), [&](auto zero) { search_typed<decltype(zero)>(args); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/operations/reduce.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -17,8 +18,8 @@ constexpr int64_t kManyFeatures = 64;
 
 /// Centers in registers: even, so that few programs are built, and with few lanes unused.
 std::string options(const OpenclDevice& device, int64_t count, int64_t features) {
-  const int64_t passes = (count + kMostCenters - 1) / kMostCenters;
-  const int64_t centers = (count + passes - 1) / passes;
+  const int64_t passes = ceil_div(count, kMostCenters);
+  const int64_t centers = ceil_div(count, passes);
   const bool along = device.style() == Style::cpu && features >= kManyFeatures;
   return define("CENTERS", centers == 1 ? 1 : (centers + 1) / 2 * 2) + define("ALONG", along);
 }
@@ -33,18 +34,18 @@ Launch distances_launch(OpenclDevice& device, std::string_view kernel, const Arg
 void squared_distances(OpenclDevice& device, const SquaredDistancesArgs& args) {
   distances_launch(device, "squared_distances", args)
       .out(*args.distances)
-      .over((args.n + kRows - 1) / kRows);
+      .over(ceil_div(args.n, kRows));
 }
 
 void nearest_labels(OpenclDevice& device, const NearestLabelsArgs& args) {
   distances_launch(device, "nearest_labels", args)
       .out(*args.labels)
       .out(*args.squares)
-      .over((args.n + kRows - 1) / kRows);
+      .over(ceil_div(args.n, kRows));
 }
 
 void cluster_sums(OpenclDevice& device, const ClusterSumsArgs& args) {
-  const int64_t pieces = cluster_pieces(args), piece = (args.n + pieces - 1) / pieces;
+  const int64_t pieces = cluster_pieces(args), piece = ceil_div(args.n, pieces);
   const int64_t width = args.features + 1;
   Tensor partial({pieces, args.count * width}, DType::f32, args.sums->device());
   const bool columns = device.style() == Style::gpu;

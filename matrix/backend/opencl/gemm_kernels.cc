@@ -12,6 +12,7 @@
 #include "matrix/backend/opencl/gemm_thin.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/opencl/tile_product.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -195,9 +196,9 @@ void packed(OpenclDevice& device, const GemmArgs& args) {
   constexpr int64_t kWidth = 16 * kVectors, kChunk = 256;
   Device where = args.c->device();
   std::string options = define("ROWS", kRows) + define("VECTORS", kVectors) + transposes(args);
-  int64_t panels_a = (args.m + kRows - 1) / kRows, panels_b = (args.n + kWidth - 1) / kWidth;
+  int64_t panels_a = ceil_div(args.m, kRows), panels_b = ceil_div(args.n, kWidth);
   int64_t batch_a = args.stride_a ? args.batch : 1, batch_b = args.stride_b ? args.batch : 1;
-  int64_t chunks = (args.k + kChunk - 1) / kChunk;
+  int64_t chunks = ceil_div(args.k, kChunk);
   int64_t size_a = panels_a * kRows * args.k, size_b = panels_b * kWidth * args.k;
   Tensor a(Shape{batch_a * size_a}, DType::f32, where);
   Tensor b(Shape{batch_b * size_b}, DType::f32, where);
@@ -217,8 +218,8 @@ void packed(OpenclDevice& device, const GemmArgs& args) {
   launch.index(args.stride_a ? size_a : 0).index(args.stride_b ? size_b : 0).index(args.stride_c);
   launch.arg(static_cast<float>(args.alpha)).arg(static_cast<float>(args.beta)).arg(args.slope);
   operands(launch, a, b, args);
-  launch.over_groups({static_cast<size_t>((panels_a + strip - 1) / strip),
-                      static_cast<size_t>(panels_b), static_cast<size_t>(args.batch)},
+  launch.over_groups({static_cast<size_t>(ceil_div(panels_a, strip)), static_cast<size_t>(panels_b),
+                      static_cast<size_t>(args.batch)},
                      {1, 1, 1});
 }
 

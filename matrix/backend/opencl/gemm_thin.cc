@@ -6,6 +6,7 @@
 #include "matrix/backend/backend.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/operations/reduce.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -34,7 +35,7 @@ void gemm_few_columns(OpenclDevice& device, const GemmArgs& args) {
   launch.index(args.m).index(args.k).index(args.n).index(args.ldc);
   launch.arg(static_cast<float>(args.alpha)).arg(static_cast<float>(args.beta));
   launch.in(*args.a).in(*args.b).optional(bias ? args.bias : nullptr).in_out(*args.c);
-  launch.over((args.m + kRows - 1) / kRows);
+  launch.over(ceil_div(args.m, kRows));
 }
 
 bool has_few_rows(OpenclDevice&, const GemmArgs& args) {
@@ -53,7 +54,7 @@ void gemm_few_rows(OpenclDevice& device, const GemmArgs& args) {
       .index(args.lda)
       .index(args.ldb)
       .index(pieces)
-      .index((args.k + pieces - 1) / pieces)
+      .index(ceil_div(args.k, pieces))
       .in(*args.a)
       .in(*args.b)
       .out(partial)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "matrix/backend/opencl/status.h"
 #include "matrix/backend/opencl/text.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -91,8 +92,8 @@ void Launch::over(int64_t n, int64_t rows) {
   size_t items = static_cast<size_t>(n);
   size_t local = std::min(kWorkGroup, std::bit_ceil(items));
   while (local > ready.kernel->work_group_limit) local /= 2;
-  enqueue_parts(ready, {(items + local - 1) / local * local, static_cast<size_t>(rows), 1},
-                {local, 1, 1}, rows == 1 ? 1 : 2);
+  enqueue_parts(ready, {round_up(items, local), static_cast<size_t>(rows), 1}, {local, 1, 1},
+                rows == 1 ? 1 : 2);
 }
 
 void Launch::over_groups(std::array<size_t, 3> groups, std::array<size_t, 3> local) {

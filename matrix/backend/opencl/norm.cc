@@ -7,6 +7,7 @@
 #include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/operations/batch_norm.h"
 #include "matrix/backend/operations/lrn.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -115,7 +116,7 @@ class BatchNorm {
   }
   int64_t inner() const { return args_.inner / lanes_; }
   int64_t vectors() const { return args_.n * inner(); }
-  int64_t parts() const { return (vectors() + kSpan - 1) / kSpan; }
+  int64_t parts() const { return ceil_div(vectors(), kSpan); }
   void over_parts(Launch& launch) const {
     launch.over_groups({static_cast<size_t>(parts()), static_cast<size_t>(args_.c), 1},
                        {static_cast<size_t>(kGroup), 1, 1});
@@ -151,8 +152,8 @@ void lrn_lanes(OpenclDevice& device, const LrnArgs& args, std::string_view kerne
   Launch launch(device, "lrn_lanes.cl", kernel, define("SIZE", args.size));
   launch.index(args.c).index(args.inner).arg(args.alpha).arg(args.beta).arg(args.k);
   operands(launch);
-  launch.over_groups({static_cast<size_t>((args.inner + 15) / 16), static_cast<size_t>(args.n), 1},
-                     {1, 1, 1});
+  launch.over_groups(
+      {static_cast<size_t>(ceil_div(args.inner, 16)), static_cast<size_t>(args.n), 1}, {1, 1, 1});
 }
 
 Launch lrn(OpenclDevice& device, const LrnArgs& args, std::string_view kernel) {

@@ -107,7 +107,7 @@ void ProgramCache::compile(cl_program program, const std::string& source,
   if (status == CL_SUCCESS) return;
   std::string log = build_log(program, facts_.id);
   std::filesystem::path file = folder_ / ("build-" + hash_name(source + options) + ".log");
-  bool kept = write_atomically(file, options + "\n\n" + log + "\n\n" + source);
+  bool kept = write_cache_file(file, options + "\n\n" + log + "\n\n" + source);
   remove_oldest(folder_, ".log", kLogLimit);
   refuse(status, message("opencl", "clBuildProgram on ", label_, ": ", status_name(status), ": ",
                          first_lines(log, 3),

@@ -10,6 +10,7 @@
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/opencl/text.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -58,7 +59,7 @@ int64_t chunk_for(const ReducePass& pass) {
 }
 
 void run(OpenclDevice& device, const ReducePass& pass, const Tensor& x, Tensor& y) {
-  int64_t chunk = chunk_for(pass), chunks = std::max<int64_t>(1, (pass.n + chunk - 1) / chunk);
+  int64_t chunk = chunk_for(pass), chunks = std::max<int64_t>(1, ceil_div(pass.n, chunk));
   if (chunks == 1) return step(device, pass, chunk, 1, x, y);
   Tensor pieces(Shape{pass.outer * chunks * pass.inner}, y.dtype(), y.device());
   step(device, {pass.kind, pass.outer, pass.n, pass.inner, 1, 0}, chunk, chunks, x, pieces);

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -24,7 +25,7 @@ bool fits_private_memory(const Rows& rows) {
 
 std::string row_options(const Rows& rows) {
   const int64_t columns = whole_row(rows.out);
-  const int64_t margin = (rows.padding + rows.stride - 1) / rows.stride;
+  const int64_t margin = ceil_div(rows.padding, rows.stride);
   const int64_t last =
       (rows.dilation * (rows.taps - 1) - rows.padding + margin * rows.stride) / rows.stride;
   return define("ROW", columns) + define("MARGIN", margin) +

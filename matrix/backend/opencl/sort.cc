@@ -10,6 +10,7 @@
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/opencl/opencl_kernels.h"
 #include "matrix/backend/opencl/text.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -27,9 +28,9 @@ void select_first(OpenclDevice& device, const ArgsortArgs& args) {
   const auto kept = static_cast<int64_t>(
       std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(8, args.leading))));
   const std::string defines = options(*args.input) + define("LEADING", kept);
-  const int64_t wanted = (kItems + args.rows - 1) / args.rows;
+  const int64_t wanted = ceil_div(kItems, args.rows);
   const int64_t pieces = std::clamp<int64_t>(args.n / std::max(kLeastPiece, 8 * kept), 1, wanted);
-  const int64_t piece = (args.n + pieces - 1) / pieces, items = args.rows * pieces;
+  const int64_t piece = ceil_div(args.n, pieces), items = args.rows * pieces;
   Tensor pairs(Shape{items * kept * static_cast<int64_t>(sizeof(cl_ulong))}, DType::u8,
                args.output->device());
   Launch(device, "sort.cl", "first_pairs", defines)

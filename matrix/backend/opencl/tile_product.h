@@ -7,6 +7,7 @@
 #include <string>
 
 #include "matrix/backend/opencl/device.h"
+#include "matrix/ceil_div.h"
 #include "matrix/tensor.h"
 
 namespace kaiseki::opencl {
@@ -31,7 +32,7 @@ bool has_room(const OpenclDevice& device, const ProductTile& tile, DType type);
 std::string tile_options(const ProductTile& tile);
 
 /// The number of tiles of this length along `n` elements.
-inline int64_t tile_count(int64_t n, int64_t length) { return (n + length - 1) / length; }
+inline int64_t tile_count(int64_t n, int64_t length) { return ceil_div(n, length); }
 
 /// Returns whether rows of `width` elements consist of whole, aligned vectors of 4. `ld` is the
 /// distance of two rows, `stride` of two matrices.

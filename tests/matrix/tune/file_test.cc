@@ -94,7 +94,7 @@ TEST_CASE("tuning file: truncated, of another version, or not a tuning file") {
 TEST_CASE("tuning file: leftovers of a killed process are removed once, and no other files") {
   test::CacheFolder folder("tuning_left");
   std::filesystem::create_directories(folder.path());
-  const auto old = folder.path() / "tuning.jsonl.tmp77-1", fresh = folder.path() / "a.tmp78-2";
+  const auto old = folder.path() / "tuning.jsonl.tmp-77-1", fresh = folder.path() / "a.tmp-78-2";
   const auto age = [](const std::filesystem::path& file) {
     std::filesystem::last_write_time(
         file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
@@ -102,19 +102,19 @@ TEST_CASE("tuning file: leftovers of a killed process are removed once, and no o
   std::ofstream(old) << "half a li";
   age(old);
   std::ofstream(fresh) << "being written";
-  const char* const others[] = {"notes.tmp", "page.tmpl",    "a.tmp7",     "a.tmp-1",
-                                "a.tmp7-",   "a.tmp7-1.txt", "a.tmp7-1-2", "atmp7-1"};
+  const char* const others[] = {"notes.tmp", "page.tmpl",     "a.tmp-7",     "a.tmp7-1",
+                                "a.tmp-7-",  "a.tmp-7-1.txt", "a.tmp-7-1-2", "atmp-7-1"};
   for (const char* other : others) {
     std::ofstream(folder.path() / other) << "another program's";
     age(folder.path() / other);
   }
-  std::filesystem::create_directory(folder.path() / "folder.tmp7-1");
-  age(folder.path() / "folder.tmp7-1");
+  std::filesystem::create_directory(folder.path() / "folder.tmp-7-1");
+  age(folder.path() / "folder.tmp-7-1");
   remember_tuning(key("one"), kResults);
   CHECK_FALSE(std::filesystem::exists(old));
   CHECK(std::filesystem::exists(fresh));
   for (const char* other : others) CHECK(std::filesystem::exists(folder.path() / other));
-  CHECK(std::filesystem::exists(folder.path() / "folder.tmp7-1"));
+  CHECK(std::filesystem::exists(folder.path() / "folder.tmp-7-1"));
   age(fresh);
   remember_tuning(key("two"), kResults);
   CHECK(std::filesystem::exists(fresh));

@@ -2,9 +2,9 @@
 #include "wasm/bindings/arrays/slices.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace kaiseki::wasm {
 namespace {
@@ -14,25 +14,17 @@ namespace {
       message("slice", "expected a position, start:stop:step, None or one ..., got '", index, "'"));
 }
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
 /// Removes the text before the separator from `text`, and returns it.
 std::string_view next_part(std::string_view& text, char separator) {
   const std::string_view part = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(text.size(), part.size() + 1));
-  return trimmed(part);
+  return trimmed(part, " ");
 }
 
 int64_t position_of(std::string_view text, std::string_view index) {
-  int64_t position = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, position);
-  if (error != std::errc() || rest != end) refuse_index(index);
-  return position;
+  const auto position = parse_number<int64_t>(text);
+  if (!position) refuse_index(index);
+  return *position;
 }
 
 AxisIndex parse_index(std::string_view index) {
@@ -54,7 +46,7 @@ std::vector<AxisIndex> parse_slices(std::string_view text, int rank) {
   std::vector<AxisIndex> indices;
   std::optional<size_t> rest;  // where the axes of ... belong
   int axes = 0;                // that have an index
-  for (std::string_view left = trimmed(text); !left.empty();) {
+  for (std::string_view left = trimmed(text, " "); !left.empty();) {
     const std::string_view index = next_part(left, ',');
     if (index == kRest && !rest) {
       rest = indices.size();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "matrix/ceil_div.h"
+
 namespace kaiseki::conv {
 namespace {
 
@@ -17,9 +19,9 @@ void each_row(const ConvProblem& p, int64_t channels, int64_t first_row, int64_t
     for (int64_t r = 0; r < p.r; ++r)
       for (int64_t s = 0; s < p.s; ++s) {
         const int64_t left = s * p.dilation[1] - p.padding[1];
-        const int64_t first = std::min(out_w, left >= 0 ? 0 : (-left + step - 1) / step);
+        const int64_t first = std::min(out_w, left >= 0 ? 0 : ceil_div(-left, step));
         const int64_t last =
-            p.w > left ? std::clamp((p.w - left + step - 1) / step, first, out_w) : first;
+            p.w > left ? std::clamp(ceil_div(p.w - left, step), first, out_w) : first;
         for (int64_t i = first_row; i < first_row + rows; ++i, at += out_w) {
           const int64_t y = i * p.stride[0] + r * p.dilation[0] - p.padding[0];
           const bool inside = y >= 0 && y < p.h;

@@ -5,6 +5,7 @@
 
 #include "matrix/backend/cpu/conv/fft_kernels.h"
 #include "matrix/backend/cpu/gemm.h"
+#include "matrix/ceil_div.h"
 #include "matrix/conv/correlation.h"
 
 namespace kaiseki::conv {
@@ -22,12 +23,10 @@ struct FftPlan : Correlation {
         size(tile),
         tile_h(size - p.r + 1),
         tile_w(size - p.s + 1),
-        tiles_h((out_h + tile_h - 1) / tile_h),
-        tiles_w((out_w + tile_w - 1) / tile_w) {}
+        tiles_h(ceil_div(out_h, tile_h)),
+        tiles_w(ceil_div(out_w, tile_w)) {}
 
-  static int64_t whole_lanes(int64_t channels) {
-    return (channels + kFftLanes - 1) / kFftLanes * kFftLanes;
-  }
+  static int64_t whole_lanes(int64_t channels) { return round_up(channels, kFftLanes); }
   int64_t elements() const { return fft_elements(size); }
   int64_t tiles() const { return p.n * tiles_h * tiles_w; }
   int64_t in_lanes() const { return whole_lanes(inputs); }

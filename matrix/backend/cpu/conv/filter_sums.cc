@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "matrix/backend/cpu/conv/packed_kernels.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::conv {
@@ -24,12 +25,12 @@ FilterPieces filter_pieces(const ConvProblem& p) {
   const int64_t group_k = p.k / p.groups;
   const int64_t room = kPartialFloats / std::max<int64_t>(1, filter_size(p));
   cut.pieces = std::clamp<int64_t>(std::min(p.n, room), 1, kPieces);
-  cut.images = (p.n + cut.pieces - 1) / cut.pieces;
-  const int64_t splits = std::clamp<int64_t>(kTasks / (cut.pieces * p.groups), 1,
-                                             (group_k + kSplitRows - 1) / kSplitRows);
+  cut.images = ceil_div(p.n, cut.pieces);
+  const int64_t splits =
+      std::clamp<int64_t>(kTasks / (cut.pieces * p.groups), 1, ceil_div(group_k, kSplitRows));
   const int64_t block = multiply_block(group_k);
-  cut.rows = (group_k + splits * block - 1) / (splits * block) * block;
-  cut.splits = (group_k + cut.rows - 1) / cut.rows;
+  cut.rows = ceil_div(group_k, splits * block) * block;
+  cut.splits = ceil_div(group_k, cut.rows);
   return cut;
 }
 

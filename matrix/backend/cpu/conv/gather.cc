@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "matrix/backend/cpu/conv/packed_kernels.h"
+#include "matrix/ceil_div.h"
 #include "matrix/memory/host.h"
 
 namespace kaiseki::conv {
@@ -16,8 +17,8 @@ constexpr int64_t kBlockFloats = 64 * 1024;
 /// The block size, at most limit, that splits `total` into nearly equal blocks.
 int64_t balanced(int64_t total, int64_t limit) {
   limit = std::clamp<int64_t>(limit, 1, std::max<int64_t>(total, 1));
-  const int64_t blocks = std::max<int64_t>(1, (total + limit - 1) / limit);
-  return (total + blocks - 1) / blocks;
+  const int64_t blocks = std::max<int64_t>(1, ceil_div(total, limit));
+  return ceil_div(total, blocks);
 }
 
 }  // namespace

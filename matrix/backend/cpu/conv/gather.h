@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "matrix/backend/cpu/conv/taps.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::conv {
 
@@ -21,7 +22,7 @@ class Gather {
   int64_t taps() const { return taps_; }
   int64_t block_channels() const { return block_channels_; }
   int64_t block_rows() const { return block_rows_; }
-  int64_t row_blocks() const { return (rows_.out + block_rows_ - 1) / block_rows_; }
+  int64_t row_blocks() const { return ceil_div(rows_.out, block_rows_); }
   /// The start positions of the products (channel, column tap, row tap) of a block. They are
   /// relative to the result of pack().
   const std::vector<int64_t>& offsets() const { return offsets_; }

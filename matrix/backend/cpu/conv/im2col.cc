@@ -8,6 +8,7 @@
 #include "matrix/backend/cpu/conv/gather.h"
 #include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/backend/cpu/gemm.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -120,8 +121,8 @@ struct Slices {
     channels = std::clamp<int64_t>(kSliceDepth / t.taps, 1, t.channels);
     rows = std::clamp<int64_t>(kSliceFloats / (channels * t.taps * t.p.out_w()), 1, t.p.out_h());
   }
-  int64_t row_count(const Matrices& t) const { return (t.p.out_h() + rows - 1) / rows; }
-  int64_t channel_count(const Matrices& t) const { return (t.channels + channels - 1) / channels; }
+  int64_t row_count(const Matrices& t) const { return ceil_div(t.p.out_h(), rows); }
+  int64_t channel_count(const Matrices& t) const { return ceil_div(t.channels, channels); }
   float* buffer(const Matrices& t) const {
     return conv::thread_scratch(0, channels * t.taps * rows * t.p.out_w());
   }

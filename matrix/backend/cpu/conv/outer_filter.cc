@@ -12,6 +12,7 @@
 #include "matrix/backend/cpu/conv/pooled.h"
 #include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki {
 namespace {
@@ -85,7 +86,7 @@ class OuterFilterTask {
     const int64_t plane = p_.out_h() * p_.out_w(), in_plane = p_.h * p_.w;
     const int64_t pixels = std::min(plan_.out_rows, p_.out_h() - row) * p_.out_w();
     const int64_t block = conv::multiply_block(rows), depth = units * pixels;
-    const int64_t blocks = (rows + block - 1) / block;
+    const int64_t blocks = ceil_div(rows, block);
     float* gradients = conv::thread_scratch(1, blocks * block * depth);
     for (int64_t b = 0; b < blocks; ++b)
       for (int64_t u = 0; u < units; ++u) {

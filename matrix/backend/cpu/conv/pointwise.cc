@@ -8,6 +8,7 @@
 #include "matrix/backend/cpu/conv/pointwise_columns.h"
 #include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -39,14 +40,15 @@ struct PointwisePlan {
     columns = p.n * y_plane;
     const GemmKernels& kernels = gemm_kernels();
     k_block = conv::balanced_piece(depth, kDepth);
-    row_panels = (m + kernels.rows - 1) / kernels.rows;
-    panels = (columns + kernels.columns() - 1) / kernels.columns();
+    row_panels = ceil_div(m, kernels.rows);
+    panels = ceil_div(columns, kernels.columns());
     const int64_t want = kTasks * thread_count() / p.groups;
     const int64_t fit = std::clamp<int64_t>(kBlockFloats / panel_floats(), 1, kMostPanels);
     const int64_t share = std::max(kLeastPanels, panels / std::max<int64_t>(1, want));
     block_panels = conv::balanced_piece(panels, std::min(fit, share));
-    blocks = (panels + block_panels - 1) / block_panels;
-    splits = thread_count() == 1 ? 1 : std::clamp<int64_t>(want / blocks, 1, (row_panels + 3) / 4);
+    blocks = ceil_div(panels, block_panels);
+    splits =
+        thread_count() == 1 ? 1 : std::clamp<int64_t>(want / blocks, 1, ceil_div(row_panels, 4));
   }
   int64_t panel_floats() const { return k_block * gemm_kernels().columns() + kLine; }
   /// The first row of a panel. Panels have nearly equal sizes.
@@ -113,7 +115,7 @@ class PointwiseTask {
   }
   int width(const std::vector<ColumnRun>& runs) const {
     const int count = static_cast<int>(runs.back().first + runs.back().count);
-    return (count + kernels_.lanes - 1) / kernels_.lanes * kernels_.lanes;
+    return round_up(count, kernels_.lanes);
   }
 
   void pack(const float* in, const std::vector<ColumnRun>& runs, int64_t depth, float* to) const {

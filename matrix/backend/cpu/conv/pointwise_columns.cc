@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "matrix/ceil_div.h"
+
 namespace kaiseki::conv {
 
 bool is_pointwise(const ConvProblem& p) {
@@ -28,8 +30,8 @@ std::vector<ColumnRun> column_runs(const ConvProblem& p, int64_t begin, int64_t 
 }
 
 int64_t balanced_piece(int64_t total, int64_t most) {
-  const int64_t pieces = std::max<int64_t>(1, (total + most - 1) / most);
-  return std::max<int64_t>(1, (total + pieces - 1) / pieces);
+  const int64_t pieces = std::max<int64_t>(1, ceil_div(total, most));
+  return std::max<int64_t>(1, ceil_div(total, pieces));
 }
 
 }  // namespace kaiseki::conv

@@ -6,6 +6,7 @@
 #include "matrix/backend/cpu/conv/pointwise_columns.h"
 #include "matrix/backend/cpu/conv/solvers.h"
 #include "matrix/backend/cpu/gemm_kernel.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -36,15 +37,15 @@ struct PointwiseFilterPlan {
       : p(problem), m(p.k / p.groups), width(p.c / p.groups), pixels(p.n * p.out_h() * p.out_w()) {
     const GemmKernels& kernels = gemm_kernels();
     depth = conv::balanced_piece(pixels, kDepth);
-    blocks = (pixels + depth - 1) / depth;
+    blocks = ceil_div(pixels, depth);
     pieces = std::clamp<int64_t>(std::min(blocks, kSums / size()), 1, kMostPieces);
-    row_panels = (m + kernels.rows - 1) / kernels.rows;
-    panels = (width + kernels.columns() - 1) / kernels.columns();
+    row_panels = ceil_div(m, kernels.rows);
+    panels = ceil_div(width, kernels.columns());
     chunk_panels =
         conv::balanced_piece(panels, std::max<int64_t>(1, kBlockFloats / panel_floats()));
-    chunks = (panels + chunk_panels - 1) / chunk_panels;
+    chunks = ceil_div(panels, chunk_panels);
     const int64_t tasks = p.groups * pieces * chunks;
-    splits = std::clamp<int64_t>(kTasks * thread_count() / tasks, 1, (row_panels + 3) / 4);
+    splits = std::clamp<int64_t>(kTasks * thread_count() / tasks, 1, ceil_div(row_panels, 4));
     if (thread_count() == 1) splits = 1;
     in_place = p.stride == std::array<int64_t, 2>{1, 1} && out_plane() >= kLongRow &&
                out_plane() % kAliasing != 0;
@@ -99,9 +100,7 @@ class PointwiseFilterTask {
   int64_t columns(int64_t panel) const {
     return std::min<int64_t>(kernels_.columns(), t_.width - panel * kernels_.columns());
   }
-  int wide(int64_t columns) const {
-    return static_cast<int>((columns + kernels_.lanes - 1) / kernels_.lanes * kernels_.lanes);
-  }
+  int wide(int64_t columns) const { return static_cast<int>(round_up(columns, kernels_.lanes)); }
 
   void pack_x(const std::vector<ColumnRun>& runs, int64_t group, int64_t panel, float* to) const {
     const int64_t plane = t_.p.h * t_.p.w, step = t_.p.stride[1];

@@ -5,6 +5,7 @@
 
 #include "matrix/backend/cpu/conv/gather.h"
 #include "matrix/backend/cpu/pooling.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::conv {
@@ -62,7 +63,7 @@ UnpooledRows::UnpooledRows(const PoolingSource& source, int64_t first_plane, int
 }
 
 bool shares_evenly(int64_t tasks) {
-  const int64_t threads = thread_count(), rounds = (tasks + threads - 1) / threads;
+  const int64_t threads = thread_count(), rounds = ceil_div(tasks, threads);
   return static_cast<double>(rounds * threads - tasks) <= kMostIdle * static_cast<double>(tasks);
 }
 

@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "matrix/backend/cpu/conv/packed_kernels.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki::conv {
 namespace {
-
-int64_t padded_rows(int64_t m, int64_t block) { return (m + block - 1) / block * block; }
 
 int64_t rows_of_block(const ConvProduct& p, const Gather& gather) {
   return multiply_block(p.m, gather.channels() * gather.taps());
@@ -18,7 +17,7 @@ int64_t rows_of_block(const ConvProduct& p, const Gather& gather) {
 /// Layout: [group][block of channels][block of m][depth][rows of a block].
 void pack_filter(const ConvProduct& p, const Gather& gather, int64_t block, float* out) {
   const int64_t channels = gather.channels(), taps = gather.taps(),
-                m_blocks = padded_rows(p.m, block) / block;
+                m_blocks = round_up(p.m, block) / block;
   const std::vector<int64_t> positions = gather.positions(p.filter_columns, p.filter_channel);
   parallel_for(p.groups * m_blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
@@ -50,7 +49,7 @@ void scatter(const ConvProduct& p, const Taps& rows, const Taps& columns, int64_
 }  // namespace
 
 int64_t packed_filter_floats(const ConvProduct& p, const Gather& gather) {
-  return p.groups * padded_rows(p.m, rows_of_block(p, gather)) * gather.channels() * gather.taps();
+  return p.groups * round_up(p.m, rows_of_block(p, gather)) * gather.channels() * gather.taps();
 }
 
 void run_product(const ConvProduct& p, const Gather& gather, float* packed_filter) {
@@ -73,7 +72,7 @@ void run_product(const ConvProduct& p, const Gather& gather, float* packed_filte
       const float* b = gather.pack(
           p.x + (image_group * channels + channel) * in_plane, depth_channels, first_row,
           thread_scratch(0, gather.packed_floats()), thread_scratch(1, gather.scratch_floats()));
-      multiply({.a = packed_filter + (g * channels + channel) * taps * padded_rows(p.m, block),
+      multiply({.a = packed_filter + (g * channels + channel) * taps * round_up(p.m, block),
                 .m = p.m,
                 .block = block,
                 .depth = depth_channels * taps,

@@ -8,6 +8,7 @@
 #include "matrix/backend/cpu/conv/gather.h"
 #include "matrix/backend/cpu/conv/packed_kernels.h"
 #include "matrix/backend/cpu/conv/solvers.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -26,26 +27,24 @@ conv::Gather gather(const ConvProblem& p) {
   return gather;
 }
 
-int64_t rounded(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
-
 /// The multiplications of this solver for an image and group. Additions count as multiplications.
 double scatter_work(const ConvProblem& p) {
   const int64_t rows = p.c / p.groups * p.r * p.s;
-  return 1.1 * static_cast<double>(rounded(rows, conv::multiply_block(rows)) *
-                                   (p.k / p.groups + 4) * rounded(p.out_h() * p.out_w(), kVector));
+  return 1.1 * static_cast<double>(round_up(rows, conv::multiply_block(rows)) *
+                                   (p.k / p.groups + 4) * round_up(p.out_h() * p.out_w(), kVector));
 }
 
 /// The multiplications of gathering: for each residue modulo the stride, its taps times its pixels.
 double gather_work(const ConvProblem& p) {
   const int64_t m = p.c / p.groups;
-  const int64_t rows = std::max<int64_t>(4, rounded(m, conv::multiply_block(m)));
+  const int64_t rows = std::max<int64_t>(4, round_up(m, conv::multiply_block(m)));
   double work = 0;
   for (const auto& y :
        conv::backward_taps(p.h, p.out_h(), p.r, p.stride[0], p.padding[0], p.dilation[0]))
     for (const auto& x :
          conv::backward_taps(p.w, p.out_w(), p.s, p.stride[1], p.padding[1], p.dilation[1]))
       work += static_cast<double>(static_cast<int64_t>(y.offsets.size() * x.offsets.size()) *
-                                  (p.k / p.groups) * rows * rounded(y.out * x.out, kVector));
+                                  (p.k / p.groups) * rows * round_up(y.out * x.out, kVector));
   return work;
 }
 
@@ -62,10 +61,8 @@ struct ScatterLayout {
         block(conv::multiply_block(gather.block_channels() * taps)) {}
 
   /// Stored rows of packed dx for `count` channels.
-  int64_t rows(int64_t count) const { return rounded(count * taps, block); }
-  int64_t blocks() const {
-    return (channels + gather.block_channels() - 1) / gather.block_channels();
-  }
+  int64_t rows(int64_t count) const { return round_up(count * taps, block); }
+  int64_t blocks() const { return ceil_div(channels, gather.block_channels()); }
   int64_t count(int64_t index) const {
     return std::min(gather.block_channels(), channels - index * gather.block_channels());
   }
@@ -171,7 +168,7 @@ class ScatterGemm final : public ConvSolver {
         const float* from = dy + k * plane + row * p.out_w();
         int64_t pitch = plane;
         if (pixels % kVector != 0) {
-          pitch = rounded(pixels, kVector);
+          pitch = round_up(pixels, kVector);
           float* copy = conv::thread_scratch(1, depth * pitch);
           for (int64_t i = 0; i < depth; ++i)
             std::copy_n(from + i * plane, pixels, copy + i * pitch);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "matrix/backend/cpu/conv/solvers.h"
+#include "matrix/ceil_div.h"
 #include "matrix/threads.h"
 
 namespace kaiseki {
@@ -16,7 +17,7 @@ constexpr uint64_t kAlignment = 64;  // bytes; for the parts of the workspace
 // Maximum ratio of products with and without the filter's padding.
 constexpr double kMostPadding = 1.25;
 
-uint64_t aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+uint64_t aligned(uint64_t bytes) { return round_up(bytes, kAlignment); }
 
 /// The same convolution without stride. A phase is the set of pixels with equal position modulo the
 /// stride. Each phase becomes a channel.
@@ -46,8 +47,8 @@ void each_phase(const ConvProblem& p, const std::array<int64_t, 2>& padding, F f
 struct PhaseRange {
   int64_t first, last;
   PhaseRange(int64_t origin, int64_t stride, int64_t count, int64_t size)
-      : first(std::min(count, origin >= 0 ? 0 : (-origin + stride - 1) / stride)),
-        last(std::clamp(size > origin ? (size - origin + stride - 1) / stride : 0, first, count)) {}
+      : first(std::min(count, origin >= 0 ? 0 : ceil_div(-origin, stride))),
+        last(std::clamp(size > origin ? ceil_div(size - origin, stride) : 0, first, count)) {}
 };
 
 /// Planes [h][w] and their phases [rows][columns]. Elements of a phase outside its plane are 0.
@@ -87,7 +88,7 @@ class StridedWinograd final : public ConvSolver {
 
   bool applicable(const ConvProblem& p) const override {
     const auto fits = [&](int axis, int64_t filter) {
-      return p.stride[axis] > 1 && (filter + p.stride[axis] - 1) / p.stride[axis] == kTaps;
+      return p.stride[axis] > 1 && ceil_div(filter, p.stride[axis]) == kTaps;
     };
     if (!fits(0, p.r) || !fits(1, p.s) || p.dilation != std::array<int64_t, 2>{1, 1}) return false;
     const ConvProblem q = by_phases(p);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "matrix/ceil_div.h"
+
 namespace kaiseki::conv {
 namespace {
 
@@ -39,7 +41,7 @@ std::vector<Taps> backward_taps(int64_t in, int64_t out, int64_t filter, int64_t
                                 int64_t padding, int64_t dilation) {
   std::vector<Taps> all;
   for (int64_t first = 0; first < std::min(stride, in); ++first) {
-    Taps taps{out, (in - first + stride - 1) / stride, 1, first, stride, {}, {}};
+    Taps taps{out, ceil_div(in - first, stride), 1, first, stride, {}, {}};
     for (int64_t r = 0; r < filter; ++r) {
       const int64_t position = first + padding - r * dilation;
       if (position % stride == 0) add_tap(taps, position / stride, r);

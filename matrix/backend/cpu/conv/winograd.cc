@@ -57,7 +57,7 @@ struct WinogradPlan : conv::Correlation {
         std::clamp<int64_t>(tiles / std::max<int64_t>(1, tiles_w), 1, std::max<int64_t>(1, share));
     // Gives each thread the same number of blocks.
     const int64_t step = thread_count() / std::gcd<int64_t>(groups, thread_count());
-    blocks = std::clamp<int64_t>(ceil_div(ceil_div(rows(), most), step) * step, 1,
+    blocks = std::clamp<int64_t>(round_up(ceil_div(rows(), most), step), 1,
                                  std::max<int64_t>(1, rows()));
     block_rows = std::max<int64_t>(1, ceil_div(rows(), blocks));
   }

@@ -5,13 +5,12 @@
 
 #include "matrix/backend/opencl/conv/solvers.h"
 #include "matrix/backend/opencl/launch.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
 
 constexpr int64_t kRegisters = 24;  // registers for the sums of a tile, of 32 vector registers
-
-int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 /// The convolution as the kernel sees it. For backward-data, the filter is reversed and the
 /// channels are swapped.
@@ -53,8 +52,8 @@ Tile choose_tile(const View& v) {
         int64_t channels = std::min<int64_t>(kRegisters / in_tile, 12);
         channels = std::min(channels, v.out_channels);
         // Prefers equal tiles: 20 channels are faster as 4 x 5 than as 6, 6, 6 and 2.
-        int64_t tiles = (v.out_channels + channels - 1) / channels;
-        channels = (v.out_channels + tiles - 1) / tiles;
+        int64_t tiles = ceil_div(v.out_channels, channels);
+        channels = ceil_div(v.out_channels, tiles);
         double work = static_cast<double>(tiles * channels * round_up(v.out_h, rows) / rows *
                                           round_up(per_row, vectors) * groups);
         // Counts loads too: tiles with few channels or few vectors need more of them.
@@ -85,7 +84,7 @@ DirectLayout layout_of(const ConvProblem& p) {
   l.tile = choose_tile(l.view);
   l.width = std::max(l.view.out_w, l.tile.step()) + p.dilation[1] * (p.s - 1);
   l.plane = l.width * (round_up(l.view.out_h, l.tile.rows) + p.dilation[0] * (p.r - 1));
-  l.tiles = (l.view.out_channels + l.tile.channels - 1) / l.tile.channels;
+  l.tiles = ceil_div(l.view.out_channels, l.tile.channels);
   l.padded_floats = round_up(p.n * p.groups * l.view.in_channels * l.plane, 16);
   l.filter_floats =
       round_up(p.groups * l.tiles * l.view.in_channels * p.r * p.s * l.tile.channels, 16);
@@ -137,10 +136,10 @@ class DirectSolver : public ConvSolver {
         .in(*args.filter)
         .out(filter)
         .over(elements);
-    int64_t row_tiles = (v.out_h + l.tile.rows - 1) / l.tile.rows;
+    int64_t row_tiles = ceil_div(v.out_h, l.tile.rows);
     int64_t items = p.groups * l.tiles * p.n;
     int64_t slices = std::clamp<int64_t>(8 * device.facts().compute_units / items, 1, row_tiles);
-    int64_t each = (row_tiles + slices - 1) / slices;
+    int64_t each = ceil_div(row_tiles, slices);
     Launch launch(device, "conv_direct.cl", "conv_direct", options);
     launch.arg(static_cast<int32_t>(v.out_channels))
         .arg(static_cast<int32_t>(v.in_channels))
@@ -150,10 +149,9 @@ class DirectSolver : public ConvSolver {
         .in(padded)
         .in(filter);
     launch.optional(args.bias).out(output);
-    launch.over_groups(
-        {static_cast<size_t>(p.groups * l.tiles),
-         static_cast<size_t>((row_tiles + each - 1) / each), static_cast<size_t>(p.n)},
-        {1, 1, 1});
+    launch.over_groups({static_cast<size_t>(p.groups * l.tiles),
+                        static_cast<size_t>(ceil_div(row_tiles, each)), static_cast<size_t>(p.n)},
+                       {1, 1, 1});
   }
 };
 

@@ -5,6 +5,7 @@
 #include "matrix/backend/opencl/conv/solvers.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/operations/reduce.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 constexpr int64_t kMostRows = 64;   // rows of a filter; their sums are in private memory
 constexpr int64_t kTaps = 6;        // vectors of x in registers
 constexpr int64_t kRegisters = 24;  // sums in registers
-
-int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 struct DirectFilterLayout {
   bool half, copies_dy;
@@ -39,13 +38,13 @@ DirectFilterLayout layout_of(const ConvProblem& p) {
   l.c = p.c / p.groups;
   l.c_tile = std::clamp<int64_t>(kTaps / p.s, 1, l.c);
   l.k_tile = std::clamp<int64_t>(kRegisters / (l.c_tile * p.s), 1, std::min<int64_t>(8, l.k));
-  l.k_tiles = (l.k + l.k_tile - 1) / l.k_tile;
-  l.k_tile = (l.k + l.k_tiles - 1) / l.k_tiles;
-  l.c_tiles = (l.c + l.c_tile - 1) / l.c_tile;
+  l.k_tiles = ceil_div(l.k, l.k_tile);
+  l.k_tile = ceil_div(l.k, l.k_tiles);
+  l.c_tiles = ceil_div(l.c, l.c_tile);
   int64_t items = p.groups * l.k_tiles * l.c_tiles;
   int64_t slices = std::clamp<int64_t>(32 / items, 1, std::max<int64_t>(1, p.n));
-  l.slice = std::max<int64_t>(1, (p.n + slices - 1) / slices);
-  l.slices = std::max<int64_t>(1, (p.n + l.slice - 1) / l.slice);
+  l.slice = std::max<int64_t>(1, ceil_div(p.n, slices));
+  l.slices = std::max<int64_t>(1, ceil_div(p.n, l.slice));
   l.x_floats = round_up(p.n * p.c * l.plane, 16);
   l.dy_floats = l.copies_dy ? round_up(p.n * p.k * l.out_plane, 16) : 0;
   l.part_floats = round_up(l.slices * p.k * l.c * p.r * p.s, 16);

@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "matrix/backend/opencl/conv/solvers.h"
+#include "matrix/backend/opencl/conv/transformed.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/operations/gemm.h"
+#include "matrix/ceil_div.h"
 #include "matrix/conv/correlation.h"
 #include "matrix/conv/fft_tiles.h"
 
@@ -40,12 +42,12 @@ struct FftProducts : conv::Correlation {
         size(size),
         tile_h(size - p.r + 1),
         tile_w(size - p.s + 1),
-        tiles_h((out_h + tile_h - 1) / tile_h),
-        tiles_w((out_w + tile_w - 1) / tile_w) {
+        tiles_h(ceil_div(out_h, tile_h)),
+        tiles_w(ceil_div(out_w, tile_w)) {
     const int64_t each = 2 * elements() * (inputs + 2 * outputs);
     const int64_t fit = std::max((on_cpu ? kCpuFloats : kGpuFloats) / each, kLeastTiles);
-    const int64_t slices = (tiles() + fit - 1) / fit;
-    slice = slices ? (tiles() + slices - 1) / slices : 0;
+    const int64_t slices = ceil_div(tiles(), fit);
+    slice = slices ? ceil_div(tiles(), slices) : 0;
   }
   int64_t columns() const { return size / 2 + 1; }
   int64_t elements() const { return columns() * size; }
@@ -68,7 +70,7 @@ struct FftProducts : conv::Correlation {
   int64_t product_floats() const { return floats(product(gradient ? inputs : slice)); }
 
  private:
-  static int64_t stride(int64_t floats) { return (floats + 15) / 16 * 16 + kSlack; }
+  static int64_t stride(int64_t floats) { return round_up(floats, 16) + kSlack; }
   int64_t floats(const Spectrum& s) const { return elements() * s.element_stride; }
 };
 
@@ -199,11 +201,6 @@ void multiply(const FftProducts& plan, OpenclBackend& backend, const Spectrum& l
   backend.run(kGemm, g);
 }
 
-/// The part of one group in the transformed filters.
-Tensor prepared_part(const FftProducts& plan, const Tensor& prepared, int64_t group) {
-  return prepared.reinterpret(DType::f32).slice(0, group * plan.left_floats(), plan.left_floats());
-}
-
 class FftSolver : public ConvSolver {
  public:
   FftSolver(std::string_view name, int64_t size, Style style)
@@ -216,15 +213,12 @@ class FftSolver : public ConvSolver {
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {
-    const FftProducts plan(size_, p, style_);
-    return static_cast<uint64_t>(plan.left_floats() + plan.right_floats() + plan.product_floats()) *
-           sizeof(float);
+    return transformed_bytes(FftProducts(size_, p, style_));
   }
 
   uint64_t prepared_bytes(const ConvProblem& p) const override {
     if (p.direction == ConvDirection::backward_filter) return 0;
-    return static_cast<uint64_t>(p.groups * FftProducts(size_, p, style_).left_floats()) *
-           sizeof(float);
+    return left_bytes(FftProducts(size_, p, style_), p.groups);
   }
 
   void prepare(const ConvProblem& p, const Tensor& filter, Tensor& prepared) const override {

@@ -8,6 +8,7 @@
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/operations/gemm.h"
 #include "matrix/backend/operations/reduce.h"
+#include "matrix/ceil_div.h"
 
 namespace kaiseki::opencl {
 namespace {
@@ -40,8 +41,8 @@ Sizes sizes_of(const ConvProblem& p, int64_t most) {
   s.out_w = p.out_w();
   s.pixels = p.out_h() * s.out_w;
   const auto alike = [](int64_t all, int64_t fit) {
-    const int64_t slices = (all + fit - 1) / fit;
-    return (all + slices - 1) / slices;
+    const int64_t slices = ceil_div(all, fit);
+    return ceil_div(all, slices);
   };
   const int64_t fit = std::max(most / std::max<int64_t>(1, s.depth), kLeastPixels);
   if (fit < s.pixels) {

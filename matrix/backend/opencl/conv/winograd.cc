@@ -7,8 +7,10 @@
 #include <bit>
 
 #include "matrix/backend/opencl/conv/solvers.h"
+#include "matrix/backend/opencl/conv/transformed.h"
 #include "matrix/backend/opencl/launch.h"
 #include "matrix/backend/operations/gemm.h"
+#include "matrix/ceil_div.h"
 #include "matrix/conv/correlation.h"
 
 namespace kaiseki::opencl {
@@ -37,15 +39,15 @@ struct WinogradProducts : conv::Correlation {
         gradient(p.direction == ConvDirection::backward_filter),
         on_cpu(style == Style::cpu),
         elements(form.tile() * form.tile()),
-        tiles_h((out_h + form.outputs - 1) / form.outputs),
-        tiles_w((out_w + form.outputs - 1) / form.outputs) {
+        tiles_h(ceil_div(out_h, form.outputs)),
+        tiles_w(ceil_div(out_w, form.outputs)) {
     if (on_cpu) tiles_w = std::max<int64_t>(tiles_w, 2);
     const int64_t all = std::max<int64_t>(1, p.n * tiles_h);
     const int64_t each = elements * (inputs + outputs) * tiles_w;
     const int64_t fit =
         std::max({int64_t{1}, (on_cpu ? kCpuFloats : kGpuFloats) / each, kLeastTiles / tiles_w});
-    const int64_t slices = (all + fit - 1) / fit;
-    rows = (all + slices - 1) / slices;
+    const int64_t slices = ceil_div(all, fit);
+    rows = ceil_div(all, slices);
   }
   int64_t tiles() const { return rows * tiles_w; }
   /// Floats of the two factors and of the products.
@@ -53,7 +55,7 @@ struct WinogradProducts : conv::Correlation {
   int64_t right_floats() const { return matrix(inputs * tiles()); }
   int64_t product_floats() const { return matrix(outputs * (gradient ? inputs : tiles())); }
 
-  static int64_t stride(int64_t floats) { return (floats + 15) / 16 * 16 + kSlack; }
+  static int64_t stride(int64_t floats) { return round_up(floats, 16) + kSlack; }
 
  private:
   int64_t matrix(int64_t floats) const { return elements * stride(floats); }
@@ -101,11 +103,6 @@ void transform_filter(const WinogradTiling& form, const WinogradProducts& plan,
       .in(part(filter, group * filters * form.taps * form.taps))
       .out(to);
   over_filters(plan, launch);
-}
-
-/// The part of one group in the transformed filters.
-Tensor prepared_part(const WinogradProducts& plan, const Tensor& prepared, int64_t group) {
-  return prepared.reinterpret(DType::f32).slice(0, group * plan.left_floats(), plan.left_floats());
 }
 
 class WinogradRun {
@@ -255,15 +252,12 @@ class WinogradSolver : public ConvSolver {
   }
 
   uint64_t workspace_bytes(const ConvProblem& p) const override {
-    const WinogradProducts plan(form_, p, style_);
-    return static_cast<uint64_t>(plan.left_floats() + plan.right_floats() + plan.product_floats()) *
-           sizeof(float);
+    return transformed_bytes(WinogradProducts(form_, p, style_));
   }
 
   uint64_t prepared_bytes(const ConvProblem& p) const override {
     if (p.direction == ConvDirection::backward_filter) return 0;
-    return static_cast<uint64_t>(p.groups * WinogradProducts(form_, p, style_).left_floats()) *
-           sizeof(float);
+    return left_bytes(WinogradProducts(form_, p, style_), p.groups);
   }
 
   void prepare(const ConvProblem& p, const Tensor& filter, Tensor& prepared) const override {

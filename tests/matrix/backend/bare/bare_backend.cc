@@ -5,11 +5,11 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "matrix/backend/cpu/with_type.h"
 #include "matrix/backend/operations/copy.h"
 #include "matrix/backend/registry.h"
 #include "matrix/memory/buffer.h"
 #include "matrix/tensor.h"
+#include "matrix/with_type.h"
 
 namespace kaiseki::test {
 
@@ -27,7 +27,7 @@ void BareBackend::add_fill() {
     ++fills;
     const Tensor& y = *args.output;
     void* block = args.output->buffer().on_device(Access::read_write);
-    cpu::with_type(y.dtype(), [&]<class T>(T) {
+    with_type(y.dtype(), [&]<class T>(T) {
       std::fill_n(static_cast<T*>(block) + y.offset(), y.size(), static_cast<T>(args.value));
     });
   });

@@ -67,7 +67,7 @@ TEST_CASE("opencl program cache: files are complete or absent") {
     std::ofstream(file, std::ios::trunc) << damaged;
     CHECK(read_binary(file).empty());
   }
-  CHECK_FALSE(write_atomically(file / "below a file", "x"));
+  CHECK_FALSE(write_cache_file(file / "below a file", "x"));
   REQUIRE(write_binary(folder.path() / "deep" / "b.bin", std::string(1000, 'b')));
   std::filesystem::last_write_time(file, std::filesystem::file_time_type::min());
   remove_oldest(folder.path() / "deep", ".bin", 1100);
@@ -91,14 +91,14 @@ TEST_CASE("opencl program cache: logs are bounded, and leftovers of killed proce
   write("build-1.log", hours(3));
   write("build-2.log", hours(2));
   write("a.bin", hours(9));
-  write("b.bin.tmp77-1", hours(2));
-  write("c.bin.tmp78-2", hours(0));
+  write("b.bin.tmp-77-1", hours(2));
+  write("c.bin.tmp-78-2", hours(0));
   remove_oldest(folder.path(), ".log", 1500);
   CHECK_FALSE(there("build-1.log"));
   CHECK(there("build-2.log"));
   CHECK(there("a.bin"));
-  CHECK_FALSE(there("b.bin.tmp77-1"));
-  CHECK(there("c.bin.tmp78-2"));
+  CHECK_FALSE(there("b.bin.tmp-77-1"));
+  CHECK(there("c.bin.tmp-78-2"));
 }
 
 TEST_CASE("opencl program cache: sources are embedded") {

@@ -2,17 +2,15 @@
 // Chooses the C++ type of an element type.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 #include "matrix/dtype.h"
 
-namespace kaiseki::cpu {
+namespace kaiseki {
 
-/// Calls run(T{}) with the C++ type T of this element type.
+/// Returns run(T{}) with the C++ type T of this element type.
 template <class Run>
-void with_type(DType dtype, const Run& run) {
+auto with_type(DType dtype, const Run& run) {
   switch (dtype) {
     case DType::f32:
       return run(float{});
@@ -23,16 +21,9 @@ void with_type(DType dtype, const Run& run) {
     case DType::boolean:
       return run(bool{});
     case DType::f64:
-      return run(double{});
+      break;
   }
+  return run(double{});
 }
 
-template <typename T>
-bool is_nan(T value) {
-  if constexpr (std::is_floating_point_v<T>)
-    return std::isnan(value);
-  else
-    return false;
-}
-
-}  // namespace kaiseki::cpu
+}  // namespace kaiseki
