@@ -56,9 +56,15 @@ struct Temporary {
   }
 };
 
+/// A name that no file has. In a container, a killed process may have had the same number.
 fs::path temporary_beside(const fs::path& path) {
   static std::atomic<uint64_t> counter = 0;
-  return path.string() + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+  const std::string start = path.string() + ".tmp-" + std::to_string(::getpid()) + "-";
+  for (;;) {
+    fs::path name = start + std::to_string(counter++);
+    std::error_code ignored;
+    if (!fs::exists(name, ignored)) return name;
+  }
 }
 
 void sync_folder(const fs::path& file) {

@@ -128,7 +128,8 @@ std::string quote_json(std::string_view text) {
   constexpr std::string_view from = "\"\\\b\f\n\r\t", to = "\"\\bfnrt";
   std::string out = "\"";
   while (!text.empty()) {
-    auto bytes = static_cast<size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+    auto bytes =
+        static_cast<size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
     out += text.substr(0, bytes);
     text.remove_prefix(bytes);
     if (text.empty()) break;

@@ -165,7 +165,9 @@ double p99_of_verdicts(const Nodes& nodes, double seconds, int64_t& done) {
   std::map<uint64_t, double> said;
   std::vector<double> took;
   done += drive(nodes, seconds, [&](LoadNode& node, const std::string& message) {
-    const uint64_t ticket = decode_frame(as_bytes(message)).ticket;
+    const Frame frame = decode_frame(as_bytes(message));
+    if (frame.type == FrameType::cancel) return 0;
+    const uint64_t ticket = frame.ticket;
     const int counts = answer(node, message);
     const auto found = said.find(ticket);
     if (!counts)

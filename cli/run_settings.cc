@@ -77,6 +77,7 @@ void RunSettings::restore(const nn::Metadata& state) {
   }
   if (there.empty()) return;
   for (const auto& [option, value] : settings_) options.insert(option);
+  if (!there.contains("--scale-lr")) options.erase("--scale-lr");  // there with a fixed batch size
   auto value_of = [](const nn::Metadata& settings, const std::string& option) {
     auto at = settings.find(option);
     return at == settings.end() || at->second.empty() ? "none" : at->second;

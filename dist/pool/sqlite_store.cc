@@ -14,7 +14,7 @@
 namespace kaiseki::dist {
 namespace {
 
-constexpr int64_t kSchema = 1;
+constexpr int64_t kSchema = 8;  // 1 to 7 were never published
 
 // AUTOINCREMENT: the id of a deleted row is never used again.
 const char* const kTables = R"sql(

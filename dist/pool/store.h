@@ -183,8 +183,8 @@ struct SqliteOptions {
 };
 
 /// A store in one SQLite file (WAL). ":memory:" is a store without a file. The file belongs to one
-/// process at a time. Throws Error if another process has it, if its schema is newer than ours, or
-/// if it is damaged. It opens on a full disk too: then only reading works.
+/// process at a time. Throws Error if another process has it, if it has another schema, or if it is
+/// damaged. It opens on a full disk too: then only reading works.
 std::unique_ptr<Store> open_sqlite_store(const std::filesystem::path& file,
                                          const SqliteOptions& options = {});
 

@@ -47,6 +47,16 @@ TEST_CASE("file: is replaced in one step, also through a link, without leftovers
   CHECK(fs::is_character_file("/dev/null"));
 }
 
+TEST_CASE("file: temporary files that a killed process left do not matter") {
+  test::Folder folder;
+  const fs::path path = folder.path / "w.bin";
+  for (int i = 0; i < 1000; ++i)
+    std::ofstream(path.string() + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(i));
+  write_file_atomic(path, as_bytes("new"));
+  CHECK(read_file(path) == bytes_from("new"));
+  CHECK(files_in(folder.path) == 1001);
+}
+
 TEST_CASE("file: read and write errors have the file's name and the reason") {
   test::Folder folder;
   CHECK(error_of([&] { read_file(folder.path / "none"); }).find("none: No such file") !=

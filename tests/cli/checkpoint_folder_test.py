@@ -72,7 +72,7 @@ def other_settings_are_named():
 def interrupted_evaluation_finishes():
     run = ["--data", "digits:80000:1", "--limit", 640, "--test-limit", 8000, "--early-stop", 3, "--lr", 0.001]
     arguments = [*run, "--epochs", 2, "--checkpoint", "run", "--log", "log.jsonl", "--log-every", 1]
-    status, out = on_a_terminal([KAISEKI, "train", LENET, *map(str, arguments)], {"KAISEKI_DEVICE": "cpu", "TERM": "xterm"},
+    status, out = on_a_terminal([KAISEKI, "train", LENET, *map(str, arguments)], {"KAISEKI_DEVICE": "cpu", "KAISEKI_THREADS": "1", "TERM": "xterm"},
                                 interrupt_at=b"evaluating")
     check(status == 0, "status 0 after Ctrl-C", out)
     lines = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]

@@ -130,9 +130,13 @@ def a_killed_rank_ends_the_job():
 
 def sleeps_of(process):
     """How often the threads of a process have waited."""
-    waits = [re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read_text(), re.M)
-             for status in pathlib.Path(f"/proc/{process}/task").glob("*/status")]
-    return sum(int(found[1]) for found in waits)
+    waits = 0
+    for status in pathlib.Path(f"/proc/{process}/task").glob("*/status"):
+        try:
+            waits += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read_text(), re.M)[1])
+        except OSError:  # the thread has ended
+            pass
+    return waits
 
 
 def a_stopped_rank_delays_the_others():

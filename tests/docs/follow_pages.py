@@ -261,7 +261,7 @@ def backend(tree):
     """The backend of tests/matrix/backend/bare/, with another name."""
     page = Page("adding-a-backend")
     folder = "tests/matrix/backend/bare"
-    kernel = re.compile(r'void BareBackend::add_fill\(\) \{.*?^}\n|  void add_fill\(\);\n|#include "matrix/backend/cpu/.*?\n',
+    kernel = re.compile(r'void BareBackend::add_fill\(\) \{.*?^}\n|  void add_fill\(\);\n|#include "matrix/with_type.h"\n',
                         re.M | re.S)
     for step, suffix in ((1, "h"), (2, "cc")):
         code = kernel.sub("", tree.read(page.place(f"`{folder}/`"), f"{folder}/bare_backend.{suffix}"))  # step 6 is not followed

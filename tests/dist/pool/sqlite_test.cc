@@ -56,10 +56,10 @@ TEST_CASE("sqlite: one process at a time, and another schema is refused") {
     CHECK(has(error_of([&] { open_sqlite_store(file, {.busy_milliseconds = 0}); }),
               "another process has this pool open"));
   }
-  for (const std::string version : {"2", "-1"}) {
+  for (const std::string version : {"1", "9", "-1"}) {
     sqlite::Database(file.string()).exec(("PRAGMA user_version = " + version).c_str());
     CHECK(error_of([&] { open_sqlite_store(file); }) ==
-          "[store] expected " + file.string() + " of schema 1, got schema " + version +
+          "[store] expected " + file.string() + " of schema 8, got schema " + version +
               "; use the version of kaiseki that wrote it, or another folder");
   }
   CHECK(has(error_of([&] { open_sqlite_store(folder / "no/such/folder/pool.db"); }), "pool.db"));
