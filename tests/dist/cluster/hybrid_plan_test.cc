@@ -7,7 +7,6 @@
 #include <cmath>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -51,7 +50,10 @@ TEST_CASE("hybrid plan: a file has the plan, or an error names the place") {
   CHECK(plan.layers == std::set<std::string>{"conv", "wide"});
   CHECK(plan.seconds.all() == predict_step(both_kinds(), 64, rates, 2, plan.layers).all());
   CHECK(read(R"({"ranks_of_set": 1, "layers": []})").ranks_of_set == 1);
-  for (const auto& [text, place] : std::vector<std::pair<std::string, std::string>>{
+  struct Case {
+    std::string text, place;
+  };
+  for (const Case& one : std::vector<Case>{
            {"{", "line 1"},
            {"[]", "expected an object"},
            {R"({"layers": ["wide"]})", "ranks_of_set"},
@@ -64,15 +66,15 @@ TEST_CASE("hybrid plan: a file has the plan, or an error names the place") {
            {R"({"ranks_of_set": 2, "layers": ["thin"]})", "conv, wide, got"},
            {R"({"ranks_of_set": 2, "layers": [7]})", "got 7"},
            {R"({"ranks_of_set": 2, "layers": ["wide"], "stages": 2})", "got \"stages\""}}) {
-    CAPTURE(text);
+    CAPTURE(one.text);
     try {
-      read(text);
+      read(one.text);
       FAIL_CHECK("no error");
     } catch (const Error& error) {
       const std::string said = error.what();
       CAPTURE(said);
       CHECK(said.find("plan.json") != std::string::npos);
-      CHECK(said.find(place) != std::string::npos);
+      CHECK(said.find(one.place) != std::string::npos);
     }
   }
 }
