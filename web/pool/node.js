@@ -149,12 +149,7 @@ export class PoolNode {
     this.watch = setInterval(() => this.checkSilence(), (1000 * this.silence) / 2);
     socket.binaryType = 'arraybuffer';
     socket.onopen = () =>
-      this.send('hello', 0, {
-        ...this.info,
-        functions: this.functions,
-        modules: true,
-        ...this.identity,
-      });
+      this.send('hello', 0, { ...this.info, functions: this.functions, modules: true, ...this.identity });
     socket.onmessage = ({ data }) => socket === this.socket && this.receive(new Uint8Array(data));
     // After an error, Node does not always emit close.
     socket.onerror = () => this.closed(socket, 1006, 'no connection');
